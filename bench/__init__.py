@@ -1,0 +1,1 @@
+"""Workloads that measure weft beside something else in one run."""

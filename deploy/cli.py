@@ -1,0 +1,79 @@
+"""The command line: `weft`, also `python -m weft`.
+
+Owns what people type and what they see. Every command imports its part when it runs, so that `weft --version` starts nothing. Exit codes: 0 done, 1 it failed, 2 the command
+was called wrongly (an unknown command, option or benchmark; the message lists what there is).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import __version__
+
+if TYPE_CHECKING:
+    from ..bench.runner import Result
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="weft")
+def main() -> None:
+    """weft: a demand-driven, transactional, reactive runtime."""
+
+
+@main.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
+@click.option("--quick", is_flag=True, help="Fewer rounds: to see that it works, not for figures to be quoted.")
+def bench(name: str | None, as_json: bool, quick: bool) -> None:
+    """Measure weft beside something else in the same run: all benchmarks, or the one called NAME."""
+    from ..bench import runner
+
+    there = runner.names()
+    if name is not None and name not in there:
+        raise click.UsageError(f"there is no benchmark {name!r}; there are: {', '.join(there)}")
+    results = runner.run_all([name] if name else there, quick)
+    if as_json:
+        for result in results:
+            click.echo(result.as_json())
+    else:
+        _table(results)
+
+
+@main.command()
+def demo() -> None:
+    """Show what weft does today, as a story with figures; it works in a folder of its own that is gone afterwards."""
+    from ..examples.demo import tell
+
+    for line in tell():
+        click.echo(line)
+
+
+def _table(results: Iterable[Result]) -> None:
+    """The results for people; rows are gathered first, because the columns' widths depend on all of them."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="lower is better; for a rate (/s), higher", title_justify="left")
+    for heading in ("bench", "case", "unit", "value", "against", "its value", "ratio"):
+        is_figure = heading in ("value", "its value", "ratio")
+        table.add_column(heading, justify="right" if is_figure else "left", no_wrap=heading != "against", overflow="fold")  # on a narrow screen all but the long names stay whole
+    console = Console()
+    with console.status("measuring"):
+        for row in _rows(results):
+            table.add_row(*row)
+    console.print(table)
+
+
+def _rows(results: Iterable[Result]) -> Iterator[tuple[str, ...]]:
+    for result in results:
+        beside = "" if result.against_value is None else _figure(result.against_value)
+        ratio = "" if result.ratio is None else f"{result.ratio:.2f}"
+        yield result.bench, result.case, result.unit, _figure(result.value), result.against or "", beside, ratio
+
+
+def _figure(value: float) -> str:
+    """Three digits that mean something: nobody compares nanoseconds of a millisecond."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -1,0 +1,1 @@
+"""Programs that show weft at work."""

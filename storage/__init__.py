@@ -1,0 +1,1 @@
+"""Documents and the commit algorithm: the authoritative engine, and the replica with its one log."""

@@ -1,0 +1,89 @@
+"""weft: a demand-driven, transactional, reactive runtime.
+
+This is the front door: the names that programs import. It is lazy. `import weft` loads nothing but this file; the first use of a name loads the part that has it, so that a
+program that only names cells loads neither sockets nor actors nor a database. Type checkers see ordinary imports.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.scheduler.cells import Cell, Family, Stream, cell, family, link, parse, stream
+    from weft.scheduler.errors import (
+        Aborted,
+        BadAddress,
+        ConflictError,
+        ErrorInfo,
+        EventDropped,
+        EventFailed,
+        InsideRun,
+        Misfit,
+        Missing,
+        Misuse,
+        NodeFailed,
+        NotImportable,
+        NotSettled,
+        NotStorable,
+        PreconditionFailedError,
+        RetryLater,
+        Stuck,
+        WaitTimeout,
+        WeftError,
+    )
+    from weft.scheduler.model import Version
+    from weft.scheduler.values import MISSING, Link, MissingType
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "MISSING",
+    "Aborted",
+    "BadAddress",
+    "Cell",
+    "ConflictError",
+    "ErrorInfo",
+    "EventDropped",
+    "EventFailed",
+    "Family",
+    "InsideRun",
+    "Link",
+    "Misfit",
+    "Missing",
+    "MissingType",
+    "Misuse",
+    "NodeFailed",
+    "NotImportable",
+    "NotSettled",
+    "NotStorable",
+    "PreconditionFailedError",
+    "RetryLater",
+    "Stream",
+    "Stuck",
+    "Version",
+    "WaitTimeout",
+    "WeftError",
+    "cell",
+    "family",
+    "link",
+    "parse",
+    "stream",
+]
+
+if not TYPE_CHECKING:
+    # Names that are not errors, by the part that has them. An error's name is looked up in the one file that has every error.
+    _PARTS = {
+        "weft.scheduler.cells": ("Cell", "Family", "Stream", "cell", "family", "link", "parse", "stream"),
+        "weft.scheduler.model": ("Version",),
+        "weft.scheduler.values": ("MISSING", "Link", "MissingType"),
+    }
+    _HOME = {name: part for part, names in _PARTS.items() for name in names}
+
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"weft has no name {name!r}; dir(weft) lists those it has", name=name)
+        found = getattr(import_module(_HOME.get(name, "weft.scheduler.errors")), name)
+        globals()[name] = found  # the next use finds it without coming here
+        return found
+
+    def __dir__():
+        return sorted([*__all__, "__version__", "__all__", "__doc__", "__file__", "__name__", "__path__"])

@@ -1,0 +1,1 @@
+"""Messages, their codec, endpoints and mailboxes."""

@@ -1,0 +1,20 @@
+"""Where a cell or a link is in the store: its document and the path inside `{value, ...metadata}`. And back, as people read it."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..scheduler.cells import Cell, Link
+from ..scheduler.ids import META, spelled
+from ..scheduler.model import VALUE, Entity, Path
+
+
+def place(what: Cell[Any] | Link[Any], here: str) -> tuple[Entity, Path]:
+    """`here` is the home of whoever wrote the cell, the space of the document that holds the link."""
+    path = what.path
+    inside = path[1:] if path and path[0] == META else VALUE + path
+    return Entity(here if what.space is None else what.space, what.scope, what.id), inside
+
+
+def named(entity: Entity, path: Path) -> str:
+    """The text of the address."""
+    return spelled(*entity, path[1:] if path[:1] == VALUE else (META, *path))

@@ -1,0 +1,188 @@
+"""The optimistic transaction: reads and writes over a view, then one proposal for each space it wrote.
+
+- It sees one state of each document, with its own writes on top; nothing is sent and nothing blocks before `finish`.
+- It reports what it read and what it wants written. Whether that still holds is storage's to decide (PROTOCOL rule 4).
+- It writes one space; a second raises at the write, unless it was opened for several: then there is a proposal for each, the home space's last (decision 22).
+- An aborted or failed transaction proposes its reads and nothing else, so that a node runs again when one of them changes (decisions 7, 30).
+- After `finish` or `abort` it is over: every further call says so.
+Positions are `(entity, document path)`; the public `tx` gets them from cells by `place`.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import NoReturn
+
+from ..scheduler.errors import Aborted, Misuse, NotStorable, SecondSpace
+from ..scheduler.ids import checked_id
+from ..scheduler.model import Address, Entity, Path, Read, parse_pointer
+from ..scheduler.values import MAX_DEPTH, Value, freeze, height
+from .commit import EntityAbsent, Operation, Precondition, Provenance, ValueHash
+from .draft import Draft
+from .emission import emit
+from .merging import merge
+from .patch import AddUnique, Append, Increment, RemoveByValue
+from .place import named
+from .proposal import Proposal, Seen, Use, View
+from .reading import Arrival, Reading
+from .writing import remove, write
+
+
+class Transaction(Reading):
+    """`seed` is what `new` derives ids from: the event's or the node's identity, so that a retry mints the same ones."""
+
+    def __init__(self, view: View, home: str, *, multi_space: bool = False, provenance: Provenance | None = None, group: str | None = None, seed: str = "") -> None:
+        super().__init__(view, home)
+        self._multi_space = multi_space
+        self._provenance = provenance or Provenance()
+        self._group = group
+        self._seed = seed
+        self._minted: dict[str, int] = {}
+        self._spaces: dict[str, None] = {}  # written or required, in this order
+        self._preconditions: dict[str, list[Precondition]] = {}
+        self._over: Callable[[], Exception] | None = None
+        self._dropped: dict[Entity, Draft] | None = None  # what an abort has put aside
+
+    @property
+    def open(self) -> bool:
+        return self._over is None
+
+    def set(self, entity: Entity, path: Path, value: Value, *, through: bool = False) -> bool:
+        """Put the value there. A link at the very position is replaced; `through` writes where it leads. False if the value was there already."""
+        draft, path, _ = self._way(entity, path, through)
+        return write(draft, path, _storable(draft.entity, path, value))
+
+    def delete(self, entity: Entity, path: Path, *, through: bool = False) -> bool:
+        """Nothing is there any more. False if nothing was."""
+        draft, path, _ = self._way(entity, path, through)
+        return remove(draft, path)
+
+    def append(self, entity: Entity, path: Path, *values: Value) -> bool:
+        """Add to the end of the list, made if there is none. Appending runs do not conflict with each other."""
+        draft, path, _ = self._way(entity, path, True)
+        return merge(draft, Append(path, _all(draft.entity, path, values)))
+
+    def add_unique(self, entity: Entity, path: Path, *values: Value) -> bool:
+        """Add those values to the list that are not in it."""
+        draft, path, _ = self._way(entity, path, True)
+        return merge(draft, AddUnique(path, _all(draft.entity, path, values)))
+
+    def remove_value(self, entity: Entity, path: Path, *values: Value) -> bool:
+        """Take every element that equals one of the values out of the list."""
+        draft, path, _ = self._way(entity, path, True)
+        changed = [merge(draft, RemoveByValue(path, value)) for value in _all(draft.entity, path, values)]
+        return True in changed
+
+    def increment(self, entity: Entity, path: Path, by: int | float = 1) -> bool:
+        """Count; nothing there counts as 0. Counting runs do not conflict with each other."""
+        draft, path, _ = self._way(entity, path, True)
+        return merge(draft, Increment(path, _storable(draft.entity, path, by)))
+
+    def new(self, name: str) -> Entity:
+        """A document of this transaction's own: the n-th of this name has the same id in every attempt, and no other transaction mints it."""
+        self._check_open()
+        if not self._seed:
+            raise Misuse("this transaction belongs to no event and no node, so it has nothing to derive ids from; choose the id yourself")
+        n = self._minted[name] = self._minted.get(name, 0) + 1
+        digest = blake2b(digest_size=12)
+        for part in (self._seed, name, str(n)):
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:%s" % (len(data), data))
+        return Entity(self.home, "space", checked_id(f"{name}/{digest.hexdigest()}"))
+
+    def require(self, precondition: Precondition, space: str | None = None) -> None:
+        """The commit holds only under this condition. It is sent even if nothing is written."""
+        self._check_open()
+        if isinstance(precondition, (EntityAbsent, ValueHash)):
+            space = precondition.entity.space
+        space = space or self.home
+        self._claim(space)
+        self._preconditions.setdefault(space, []).append(precondition)
+
+    def abort(self, reason: str) -> NoReturn:
+        """Drop what was written. Swallowing the exception does not undo it."""
+        self._check_open()
+        self._over = lambda: Aborted(reason)
+        self._dropped, self._drafts = self._drafts, {}
+        raise Aborted(reason)
+
+    def finish(self, *, failed: bool = False) -> tuple[Proposal, ...]:
+        """The proposals, in the order in which they are to be committed. With `failed`, and after an abort, reads only."""
+        dropped, self._dropped = self._dropped, None
+        if dropped is None:
+            self._check_open()
+        drafts, self._drafts = self._drafts, {}
+        self._over = lambda: Misuse("this transaction is finished; open another one")
+        if failed or dropped is not None:
+            seen = {entity: draft.seen for entity, draft in (drafts if dropped is None else dropped).items()}
+            return (Proposal(None, seen, self.reads, provenance=self._provenance, group=self._group),)
+        return self._proposals(drafts)
+
+    def _proposals(self, drafts: dict[Entity, Draft]) -> tuple[Proposal, ...]:
+        operations: dict[str, list[Operation]] = {}
+        elided: dict[str, list[Address]] = {}
+        for entity, draft in drafts.items():
+            if draft.writes or draft.merges or draft.idle:
+                operation, dropped = emit(draft)
+                if operation is not None:
+                    operations.setdefault(entity.space, []).append(operation)
+                elided.setdefault(entity.space, []).extend(entity.at(path) for path in dropped)
+        spaces = sorted((space for space in self._spaces if space in operations or space in self._preconditions), key=lambda space: space == self.home)
+        if len(spaces) < 2:
+            space = spaces[0] if spaces else None
+            seen = {entity: draft.seen for entity, draft in drafts.items()}
+            every = tuple(address for addresses in elided.values() for address in addresses)
+            return (self._proposal(space, seen, self.reads, operations, every),)
+        return tuple(self._part(space, spaces, drafts, operations, elided) for space in spaces)
+
+    def _part(self, space: str, spaces: list[str], drafts: dict[Entity, Draft], operations: dict[str, list[Operation]], elided: dict[str, list[Address]]) -> Proposal:
+        """One of several. Each answers for the reads of its own space, the last one also for those of spaces that are not written: what an earlier part wrote is no longer
+        as it was read."""
+        others = set(spaces) - {space}
+        mine = (lambda entity: entity.space not in others) if space == spaces[-1] else (lambda entity: entity.space == space)
+        seen = {entity: draft.seen for entity, draft in drafts.items() if mine(entity)}
+        reads = {read: use for read, use in self.reads.items() if mine(read.entity)}
+        dropped = tuple(address for addresses in elided.values() for address in addresses if mine(address.entity))
+        return self._proposal(space, seen, reads, operations, dropped)
+
+    def _proposal(self, space: str | None, seen: dict[Entity, Seen], reads: dict[Read, Use], operations: dict[str, list[Operation]], elided: tuple[Address, ...]) -> Proposal:
+        written = tuple(operations.get(space, ())) if space is not None else ()
+        required = tuple(self._preconditions.get(space, ())) if space is not None else ()
+        return Proposal(space, seen, reads, written, elided, required, self._provenance, self._group)
+
+    def _way(self, entity: Entity, path: Path, last: bool) -> Arrival:
+        """Where a write goes: links on the way are followed, and what they say must still hold."""
+        self._check_open()
+        return self.arrive(entity, path, Use.BOTH, last=last)
+
+    def _pin(self, entity: Entity) -> Draft:
+        self._check_open()
+        return super()._pin(entity)
+
+    def _claim(self, space: str) -> None:
+        if space in self._spaces:
+            return
+        if self._spaces and not self._multi_space:
+            first = next(iter(self._spaces))
+            raise SecondSpace(f"this transaction writes space {first!r} and cannot write space {space!r} too; send an event there, or open it with multi_space=True")
+        self._spaces[space] = None
+
+    def _check_open(self) -> None:
+        if self._over is not None:
+            raise self._over()
+
+
+def _storable(entity: Entity, path: Path, value: Value, inside: int = 0) -> Value:
+    """The value, frozen; refused with its whole address."""
+    try:
+        value = freeze(value)
+    except NotStorable as error:
+        where, _, why = str(error).partition(": ")
+        raise NotStorable(f"{named(entity, path + (() if where == '/' else parse_pointer(where)))}: {why}") from None
+    if len(path) + inside + height(value) > MAX_DEPTH:
+        raise NotStorable(f"{named(entity, path)}: the value would lie more than {MAX_DEPTH} levels deep; put inner parts into documents of their own and link them")
+    return value
+
+
+def _all(entity: Entity, path: Path, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    return tuple(_storable(entity, path, value, 1) for value in values)

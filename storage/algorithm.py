@@ -1,0 +1,175 @@
+"""The commit algorithm (semantics D.2), written once over the table port.
+
+Goal: what is accepted is a serial history. Every read of an accepted commit still holds at the place in the log that it is given, and sending it twice is sending it once.
+Steps, in this order, each against all that was decided before it:
+ 1. replay: a commit under the same key is answered as it was then; a different one under it is refused
+ 2. it holds an operation or a precondition
+ 3. its branch is there and takes commits
+ 4. preconditions
+ 5. (its structure was looked at when it was sealed)
+ 6. confirmed reads: nothing that touches one was committed in (basis, head]
+ 7. pending reads: each layer named is an accepted commit, and beside those nothing that touches the read was committed in (basis, head]. The basis is the true confirmed one: to
+    begin at the topmost layer would miss what others committed beneath it
+ 8. the next sequence number, one for all branches
+ 9. commit row, revisions in operation order, heads
+10. a snapshot where one is due
+Nothing is written here: the outcome is staged in the batch. A refusal is an error that was raised before anything was staged.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..scheduler.errors import ConflictError, PatchApplyError, ProtocolError
+from ..scheduler.model import CommitId, Entity, pointer
+from ..scheduler.values import MISSING, Value
+from . import faults as at
+from .batch import Batch, Entry, Written
+from .branches import readable, writable
+from .codec import Codec
+from .commit import Accepted, Commit, ConfirmedRead, PendingRead, Revision
+from .current import Key
+from .faults import Faults
+from .forms import decode_resolution, encode_resolution, encode_triggers
+from .patch import apply
+from .preconditions import require
+from .seal import Sealed, SealedOperation, seal
+from .snapshots import SnapshotPolicy
+from .tables import PATCH, SET, CommitRow, Head, RevisionRow, SnapshotRow
+
+Resolved = tuple[tuple[CommitId, int], ...]
+_NOBODY: frozenset[int] = frozenset()
+
+
+class Algorithm:
+    """Decides commits of one space."""
+
+    def __init__(self, space: str, codec: Codec, policy: SnapshotPolicy, faults: Faults, clock: Callable[[], float]) -> None:
+        self._space = space
+        self._codec = codec
+        self._policy = policy
+        self._faults = faults
+        self._clock = clock
+
+    def decide(self, batch: Batch, commit: Commit) -> Accepted:
+        """Stages the commit, or raises why it is refused."""
+        sealed = seal(self._codec, self._space, commit)
+        stored = batch.commit(commit.id)
+        self._faults.point(at.AFTER_REPLAY_CHECK)
+        if stored is not None:
+            return self._replayed(sealed, stored)
+        if not commit.operations and not commit.preconditions:
+            raise ProtocolError("a commit requires at least one operation, or a precondition")
+        writable(batch.branches, commit.branch)
+        for precondition in commit.preconditions:
+            require(batch, commit.branch, precondition)
+        for confirmed in commit.confirmed:
+            check_confirmed(batch, commit.branch, confirmed)
+        resolved = check_pending(batch, commit) if commit.pending else ()
+        return self._staged(batch, sealed, resolved)
+
+    def _replayed(self, sealed: Sealed, stored: CommitRow) -> Accepted:
+        """What was answered then: an equal digest means equal operations."""
+        id = sealed.commit.id
+        if stored.digest != sealed.digest:
+            raise ProtocolError(f"commit replay mismatch: {id} was accepted as seq {stored.seq} with different content; a local sequence number is used once")
+        revisions = tuple([Revision(item.entity, stored.branch, stored.seq, index, item.op, item.payload) for index, item in enumerate(sealed.operations)])
+        return Accepted(id, stored.seq, stored.branch, revisions, decode_resolution(self._codec, stored.resolution, f"commit {stored.seq}"), True)
+
+    def _staged(self, batch: Batch, sealed: Sealed, resolved: Resolved) -> Accepted:
+        """Operations apply one after another to the documents as the ones before left them. Nothing is kept if one does not apply."""
+        (id, _, _, _, _, provenance, branch), operations, digest = sealed
+        seq, number = batch.seq + 1, batch.number
+        written: Written = {}
+        entries: list[Entry] = []
+        revisions: list[Revision] = []
+        for index, item in enumerate(operations):
+            entity, op, payload, data = item
+            key = (branch, entity)
+            before = written.get(key)
+            head = batch.head(key) if before is None else before[0]
+            if head is None:
+                number += 1
+                head = _first(batch, number, key)
+            document = payload if op == SET else MISSING
+            if op == PATCH:
+                document = _patched(batch.document(branch, entity) if before is None else before[1], item, head)
+            written[key] = _moved(head, item, seq, index, id), document
+            entries.append((RevisionRow(head.number, seq, index, op, data), payload if op == PATCH else None))
+            revisions.append(Revision(entity, branch, seq, index, op, payload))
+        snapshots = self._snapshots(written, seq)
+        triggers = encode_triggers(self._codec, provenance.triggers) if provenance.triggers else None
+        resolution = encode_resolution(self._codec, resolved) if resolved else None
+        row = CommitRow(seq, branch, id.session, id.local_seq, digest, resolution, provenance.node, provenance.run, triggers, provenance.event, self._clock())
+        self._faults.point(at.AFTER_DECISION)
+        batch.stage(row, entries, written, snapshots)
+        return Accepted(id, seq, branch, tuple(revisions), resolved)
+
+    def _snapshots(self, written: Written, seq: int) -> list[SnapshotRow]:
+        """Those that are due; the heads then begin to count anew."""
+        snapshots: list[SnapshotRow] = []
+        for key, (head, document) in written.items():
+            if head.op == PATCH and self._policy.due(head):
+                data = self._codec.encode(document)
+                written[key] = head._replace(size=len(data), weight=0, patches=0), document
+                snapshots.append(SnapshotRow(head.number, seq, data))
+        return snapshots
+
+
+def check_confirmed(batch: Batch, branch: str, read: ConfirmedRead) -> None:
+    own = branch if read.branch is None else read.branch
+    readable(batch.branches, own)
+    _check_basis(batch, read.entity, read.basis)
+    seq = batch.overwritten(own, read.entity, read.path, read.deep, read.basis, _NOBODY)
+    if seq is not None:
+        raise _stale("confirmed", read, seq)
+
+
+def check_pending(batch: Batch, commit: Commit) -> Resolved:
+    """The sequence numbers of all layers named."""
+    resolved: dict[CommitId, int] = {}
+    for read in commit.pending:
+        _check_basis(batch, read.entity, read.basis)
+        for layer in read.layers:
+            seq = resolved.get(layer) or batch.seq_of(layer)
+            if seq is None:
+                name = layer.local_seq if layer.session == commit.id.session else layer
+                raise ConflictError(f"pending dependency not resolved: {name}, a layer under {read.entity}, is no accepted commit", entity=str(read.entity), basis=read.basis)
+            resolved[layer] = seq
+        named = frozenset([resolved[layer] for layer in read.layers])
+        seq = batch.overwritten(commit.branch, read.entity, read.path, read.deep, read.basis, named)
+        if seq is not None:
+            raise _stale("pending", read, seq)
+    return tuple(resolved.items())
+
+
+def _check_basis(batch: Batch, entity: Entity, basis: int) -> None:
+    if basis > batch.seq:
+        raise ProtocolError(f"basisSeq {basis} of a read of {entity} is ahead of the log, which ends at {batch.seq}")
+
+
+def _stale(kind: str, read: ConfirmedRead | PendingRead, seq: int) -> ConflictError:
+    message = f"stale {kind} read of {read.entity}{pointer(read.path)}: commit {seq} changed it after basis {read.basis}"
+    return ConflictError(message, entity=str(read.entity), basis=read.basis, seq=seq)
+
+
+def _patched(document: Value, item: SealedOperation, head: Head) -> Value:
+    """A patch that does not apply met another document than its sender had: a lost race, which is tried again (decision 17)."""
+    try:
+        return apply(document, item.payload)
+    except PatchApplyError as error:
+        raise ConflictError(f"a patch of {item.entity} does not apply to what is there now: {error}", entity=str(item.entity), seq=head.seq) from error
+
+
+def _first(batch: Batch, number: int, key: Key) -> Head:
+    """What a document has before its first revision in a branch: nothing of its own, and the size of what it inherits."""
+    inherited = batch.visible(*key)
+    return Head(number, *key, 0, 0, "", 0, 0 if inherited is None else inherited.size + inherited.weight, 0, 0, None)
+
+
+def _moved(head: Head, item: SealedOperation, seq: int, index: int, stamp: CommitId) -> Head:
+    """The head after one more operation."""
+    number, branch, entity, _, _, _, born, size, weight, patches, _ = head
+    length = 0 if item.data is None else len(item.data)
+    if item.op == PATCH:
+        return Head(number, branch, entity, seq, index, PATCH, born or seq, size, weight + length, patches + 1, stamp)
+    return Head(number, branch, entity, seq, index, item.op, born or seq, length, 0, 0, stamp)

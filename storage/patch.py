@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..scheduler.errors import NotStorable, PatchApplyError, ProtocolError
 from ..scheduler.model import Change, Entity, Path, pointer
-from ..scheduler.values import MISSING, ReadOnlyDict, ReadOnlyList, Value, freeze, same
+from ..scheduler.values import MAX_DEPTH, MISSING, ReadOnlyDict, ReadOnlyList, Value, freeze, height, same
 from .operands import below_root, checked, checked_path, checked_values, refuse
 from .recording import Mark, records
 from .spine import Spine, at, missing
@@ -146,7 +146,9 @@ def _move(spine: Spine, source: Path, path: Path) -> None:
         refuse(path, f"a move from {pointer(source)} into what it moves")
     value = at(spine.share(), source)  # shared: the height of a value is counted once, so nothing in it may change afterwards
     spine.remove(source)
-    spine.insert(path, checked(path, value))
+    if len(path) + height(value) > MAX_DEPTH:
+        raise PatchApplyError(f"{pointer(path)}: what is moved there would lie more than {MAX_DEPTH} levels deep")
+    spine.insert(path, value)
 
 
 def _splice(spine: Spine, path: Path, op: Splice) -> None:

@@ -99,11 +99,14 @@ def test_move_takes_out_and_puts_in() -> None:
     refused({"a": 1}, Move(p("/a"), ROOT), ProtocolError)
 
 
-def test_a_moved_value_is_measured_anew_when_it_grows_later_in_the_same_patch() -> None:
-    deep: PatchOp = Add(("b", *("x" for _ in range(99))), {})
-    refused({}, deep, saying="levels deep", kind=ProtocolError)
-    with pytest.raises(ProtocolError, match="levels deep"):
-        apply(freeze({}), [Add(p("/a"), {"x": {}}), Move(p("/a"), p("/b")), deep])
+def test_a_moved_value_lies_no_deeper_than_a_document_may_be() -> None:
+    deep = freeze({"x": {"x": {}}})
+    way = ("a",) * 97
+    apply(freeze({"v": deep, "a": {}}), [Move(p("/v"), way)])
+    refused({"v": deep}, Move(p("/v"), (*way, "a")), saying="levels deep")
+    grown: list[PatchOp] = [Add(p("/v"), {}), Move(p("/v"), p("/w")), Add(p("/w/x/x"), {}), Move(p("/w"), (*way, "a"))]
+    with pytest.raises(PatchApplyError, match="levels deep"):  # it has grown since it was first moved
+        apply(freeze({}), grown)
 
 
 def test_splice_replaces_a_stretch_of_a_list() -> None:

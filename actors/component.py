@@ -1,0 +1,303 @@
+"""The base of every actor: a message comes in, its handler is called, what it decided goes out.
+
+A handler is a method `on_<message>(self, message, sender)`. What it returns answers a question; None leaves the question open (`self.owed`, then `self.answer`).
+Invariants
+- An exception of a handler is reported and, if it was a question, answered with; it never stops the actor and is never swallowed.
+- Nothing is sent to an actor before it has said which epoch it is; greetings are repeated until then.
+- Stopping handles what had arrived before the stop; whatever wanted an answer and gets none is answered with ActorDead.
+The same class runs in a pykka thread over ZeroMQ (`start`) and in the caller's thread over a Loopback (`play`).
+"""
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeAlias
+
+import pykka
+
+from ..scheduler.errors import ActorDead, Misuse, ProtocolError, Undecodable, WeftError, by_name, describe
+from ..scheduler.values import freeze
+from ..wire.codec import Codec
+from ..wire.envelope import Arrival, Frame
+from ..wire.link import Link
+from ..wire.loopback import Loopback
+from ..wire.mailbox import Mailbox, Tick
+from ..wire.messages import TABLE, Counted, Credit, Failed, Heartbeat, Hello, Presence, Probe, Ready
+from ..wire.names import checked_name
+from ..wire.table import Message, Table
+from ..wire.transport import Transport
+from .questions import Owed, Questions, Then
+from .reporter import Log, Reporter
+
+GREET_AGAIN = 0.5  # seconds between greetings to somebody who has not answered; a lost one costs no more than this
+Handler: TypeAlias = Callable[[Any, Any, str], Message | None]
+_HOOKS = frozenset({"on_start", "on_stop", "on_failure", "on_receive"})  # pykka's
+
+
+class Component(pykka.ThreadingActor):
+    """One epoch of one actor."""
+
+    table: ClassVar[Table] = TABLE
+    edge_bound: ClassVar[int] = 0  # above 0: this actor is outside the ring and has at most so many messages unhandled at any other
+    use_daemon_thread = True  # a hung actor must not keep its process from ending; the supervisor stops actors in order
+    _handlers: ClassVar[dict[type[Message], Handler]] = {}
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        cls._handlers = _handlers_of(cls)
+
+    def __init__(self, transport: Transport, name: str, epoch: int = 1, *, reporter: Reporter | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        if epoch < 1:
+            raise Misuse(f"the epoch of {name} is {epoch}; epochs begin at 1")
+        self.name = checked_name(name)
+        self.epoch = epoch
+        self.reporter: Reporter = reporter or Log()
+        self.clock = clock
+        self.links: dict[str, Link] = {}
+        self.questions = Questions()
+        self._transport = transport
+        self._codec = Codec(self.table)
+        self._greeting: dict[str, float] = {}  # whom to greet again, and when
+        self.mailbox = Mailbox(self.name, epoch, self.table, self._refused, transport.is_known, clock)
+        super().__init__()
+        transport.open(self.mailbox)
+
+    def _create_actor_inbox(self) -> Mailbox:  # type: ignore[override]
+        return self.mailbox
+
+    # What a component may override
+
+    def presence(self) -> Presence:
+        """The present state, which every greeting and heartbeat repeats."""
+        return Presence()
+
+    def begin(self) -> None:
+        """First thing in the actor's own thread."""
+
+    def end(self) -> None:
+        """Last thing before the mailbox closes."""
+
+    def met(self, peer: str, epoch: int, presence: Presence) -> None:
+        """A peer has introduced itself, again or anew."""
+
+    def missed(self, sender: str, missing: int) -> None:
+        """Messages of this sender never came: act as after a crash of your own (PROTOCOL C9)."""
+
+    # What a component calls
+
+    def tell(self, target: str, message: Message) -> None:
+        """One way. Kept until the target is ready; never blocks."""
+        (self.links.get(target) or self.link(target)).send(message)
+
+    def ask(self, target: str, message: Message, then: Then, *, within: float) -> None:
+        """A question; `then` gets the answer or the error, in this actor's thread, never before this returns."""
+        now = self.clock()
+        number = self.questions.ask(target, type(message).__name__, then, now + within)
+        try:
+            (self.links.get(target) or self.link(target)).send(message, number)
+        except WeftError:
+            self.questions.drop(number)
+            raise
+        self._arm(now)
+
+    def answer(self, owed: Owed, message: Message) -> None:
+        """Answer a question that was left open. One whose asker was replaced meanwhile is let go."""
+        if owed not in self.questions.owed:
+            raise Misuse(f"question {owed.number} of {owed.sender} has been answered already")
+        self.questions.owed.discard(owed)
+        link = self.link(owed.sender)
+        if link.peer_epoch in (0, owed.epoch):
+            link.send(message, -owed.number)
+
+    @property
+    def owed(self) -> Owed:
+        """The question being handled, for a later `answer`."""
+        frame = self.mailbox.current
+        if frame is None or frame.ask <= 0:
+            raise Misuse("no question is being handled")
+        return Owed(frame.sender, frame.sender_epoch, frame.ask)
+
+    def link(self, target: str) -> Link:
+        """The link to an actor, opened and greeted when it is first needed."""
+        link = self.links.get(target)
+        if link is None:
+            outlet = self._transport.connect(self.name, target, self.edge_bound)
+            link = self.links[target] = Link(self.name, self.epoch, target, outlet, self._codec, self.edge_bound)
+            now = self.clock()
+            self._greet(target, now)
+            self._arm(now)
+        return link
+
+    # Running
+
+    @classmethod
+    def play(cls, loopback: Loopback, name: str, epoch: int = 1, **rest: Any) -> Self:
+        """The same actor without a thread: the loopback hands it one frame a turn."""
+        actor = cls(loopback, name, epoch, **rest)
+        loopback.join(name, actor)
+        actor.begin()
+        return actor
+
+    def handle(self, data: bytes) -> None:
+        """One raw frame, in the caller's thread (loopback)."""
+        frame = self.mailbox.take(data)
+        if frame is not None:
+            self._dispatch(frame)
+            self.mailbox.finish(self.clock())
+
+    def on_start(self) -> None:
+        try:
+            self.begin()
+        except Exception as error:
+            self.reporter.failed(self.name, "begin", error)
+            self.stop()
+
+    def on_receive(self, message: Any) -> Any:
+        frame = self.mailbox.current
+        if frame is not None:
+            self._dispatch(frame)
+            return None
+        if type(message) is Tick:
+            return self.tick(self.clock())
+        raise Misuse(f"{self.name} takes messages from the wire only; {type(message).__name__} was put in locally")
+
+    def tick(self, now: float) -> None:
+        """Deadlines that have come. On a loopback whoever moves the clock calls this."""
+        try:
+            self.questions.expire(now)
+            for target in [target for target, due in self._greeting.items() if due <= now]:
+                self._greet(target, now)
+        except Exception as error:
+            self.reporter.failed(self.name, "tick", error)
+        self._arm(now)
+
+    def on_stop(self) -> None:
+        """Whatever wanted an answer gets one."""
+        dead = ActorDead(f"{self.name} stopped before it answered")
+        try:
+            self.questions.close(self.name)
+            self.end()
+        except Exception as error:
+            self.reporter.failed(self.name, "end", error)
+        try:
+            owed = {Owed(frame.sender, frame.sender_epoch, frame.ask) for frame in self.mailbox.remains() if frame.ask > 0}
+            self.questions.owed |= owed
+            for each in sorted(self.questions.owed):
+                self.answer(each, _failure(dead))
+        except Exception as error:
+            self.reporter.failed(self.name, "stop", error)
+        finally:
+            for link in self.links.values():
+                link.close()
+            self.mailbox.close()
+
+    # Messages that every component takes
+
+    def on_hello(self, message: Hello, sender: str) -> None:
+        self._meet(message, sender)
+        self.links[sender].welcome(self.presence())
+        self.links[sender].flush()
+
+    def on_ready(self, message: Ready, sender: str) -> None:
+        if sender not in self.links:
+            raise Undecodable(f"{sender[:40]!r} was not greeted", reason="unknown-peer")
+        self._meet(message, sender)
+        self.links[sender].flush()
+
+    def on_credit(self, message: Credit, sender: str) -> None:
+        self.link(sender).credit(message.handled)
+
+    def on_probe(self, message: Probe, sender: str) -> Heartbeat:
+        return self.heartbeat()
+
+    def heartbeat(self) -> Heartbeat:
+        sent = tuple(Counted(name, link.seq, link.bytes) for name, link in sorted(self.links.items()))
+        return Heartbeat(self.presence(), sent, tuple(Counted(name, arrival.done, arrival.bytes) for name, arrival in sorted(self.mailbox.arrivals.known.items())))
+
+    # Inside
+
+    def _dispatch(self, frame: Frame) -> None:
+        sender, sender_epoch, _, _, ask, message = frame
+        mailbox = self.mailbox
+        try:
+            if mailbox.missing:
+                self._missed(sender, mailbox.missing)
+            if ask < 0:
+                self._answered(-ask, sender, message)
+            elif ask:
+                self.questions.owed.add(owed := Owed(sender, sender_epoch, ask))
+                answer = self._handler(message)(self, message, sender)
+                if answer is not None:
+                    self.answer(owed, answer)
+            else:
+                self._handler(message)(self, message, sender)
+        except Undecodable as error:
+            self.mailbox.refuse(error)
+        except Exception as error:
+            self.reporter.failed(self.name, type(message).__name__, error)
+            if ask > 0 and (owed := Owed(sender, sender_epoch, ask)) in self.questions.owed:
+                self.answer(owed, _failure(error))
+        if mailbox.arrival is not None and mailbox.arrival.window:
+            self._credit(sender, mailbox.arrival)
+
+    def _handler(self, message: Message) -> Handler:
+        handler = self._handlers.get(type(message))
+        if handler is None:
+            raise ProtocolError(f"{self.name} does not take {type(message).__name__}")
+        return handler
+
+    def _answered(self, number: int, sender: str, message: Message) -> None:
+        outcome = by_name(message.name, message.text, dict(message.fields)) if isinstance(message, Failed) else message
+        if not self.questions.end(number, sender, outcome):
+            raise Undecodable(f"{sender[:40]!r} answers question {number}, which nobody asks", reason="unasked")
+
+    def _meet(self, message: Hello | Ready, sender: str) -> None:
+        frame = self.mailbox.current
+        assert frame is not None
+        link = self.link(sender)
+        if link.establish(frame.sender_epoch):
+            link.renew(self._transport.connect(self.name, sender, self.edge_bound))
+            self.questions.bury(sender)
+        self._greeting.pop(sender, None)
+        self.mailbox.arrivals.known[sender].window = max(0, message.window)
+        self.met(sender, frame.sender_epoch, message.presence)
+
+    def _missed(self, sender: str, missing: int) -> None:
+        self.reporter.gap(self.name, sender, missing)
+        self.missed(sender, missing)
+
+    def _credit(self, sender: str, arrival: Arrival) -> None:
+        """Tell a sender at the edge, when half of what it may have under way is done."""
+        if arrival.done + 1 - arrival.credited >= (arrival.window + 1) // 2:
+            arrival.credited = arrival.done + 1  # the current one is done but for being counted
+            self.link(sender).send(Credit(arrival.credited))
+
+    def _greet(self, target: str, now: float) -> None:
+        self.links[target].greet(self.presence())
+        self._greeting[target] = now + GREET_AGAIN
+
+    def _arm(self, now: float) -> None:
+        due = min(self.questions.next_deadline(), min(self._greeting.values(), default=math.inf))
+        if due != self.mailbox.alarm:
+            self.mailbox.set_alarm(due, now)
+
+    def _refused(self, error: Undecodable) -> None:
+        self.reporter.refused(self.name, error)
+
+
+def _handlers_of(cls: type[Component]) -> dict[type[Message], Handler]:
+    """Find the handlers of a class, once. A handler for a message that does not exist is a mistake of the class."""
+    names = {f"on_{name}": kind for kind, name in cls.table.names.items()}
+    found = {name for name in dir(cls) if name.startswith("on_")} - _HOOKS
+    if unknown := sorted(found - set(names)):
+        raise Misuse(f"{cls.__name__}.{unknown[0]} handles no message of the table")
+    return {names[name]: getattr(cls, name) for name in found}
+
+
+Component._handlers = _handlers_of(Component)
+
+
+def _failure(error: BaseException) -> Failed:
+    name, text, fields = describe(error)
+    return Failed(name, text, freeze(fields))

@@ -1,0 +1,50 @@
+"""The lock before the bind: a second bind on an ipc path steals it from the first without a word (DESIGN section 3), so each path has a lock file.
+
+The kernel drops the lock when its holder dies, so a stale file never bars anyone; it stays on disk, since removing it would race with the next holder.
+"""
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from ..scheduler.errors import AlreadyBound, Misuse
+
+
+class Lock:
+    """An exclusive lock on a file, with the holder's pid in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(self._file, 20).decode("ascii", "replace").strip()
+            os.close(self._file)
+            pid = int(holder) if holder.isdigit() else 0
+            raise AlreadyBound(f"{path.stem} is already running in this folder, as process {holder or 'unknown'} ({path}); stop it first", pid=pid) from None
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def private_folder(folder: Path) -> Path:
+    """Make the folder of the sockets, or check the one that is there: ours, and closed to everybody else."""
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        found = folder.lstat()
+        if not folder.is_dir() or folder.is_symlink():
+            raise Misuse(f"{folder} must be a folder of weft's own, and it is a file or a link") from None
+        if found.st_uid != os.geteuid():
+            raise Misuse(f"{folder} belongs to user {found.st_uid}; whoever owns it could read and forge messages") from None
+        if found.st_mode & 0o077:
+            raise Misuse(f"{folder} is open to others (mode {found.st_mode & 0o777:03o}); run: chmod 700 {folder}") from None
+    return folder

@@ -1,0 +1,272 @@
+"""The mailbox: pykka's inbox and ZeroMQ's socket in one, so that there is no bridging thread and no second hop.
+
+Invariants
+- A frame that cannot be decoded, or is not for this epoch, is counted under its reason word, reported and dropped; the actor lives on.
+- What pykka itself puts in (a stop, a question of this process) comes out after everything that had arrived before it.
+- Counts by sender are kept here, where the actor's handlers cannot forget them, and may be read from any thread: depth is what a sender sent less what is handled here.
+- Nothing that wants an answer is lost in silence: `remains` gives what is left when the actor stops, and `put` into a closed mailbox fails the question.
+One thread, the actor's, calls `get`; any thread may `put` and look.
+"""
+from __future__ import annotations
+
+import math
+import secrets
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import pykka
+
+from ..scheduler.errors import Undecodable
+from .codec import Codec
+from .envelope import Arrival, Arrivals, Frame
+from .messages import GREETINGS
+from .sockets import NEVER, Idle
+from .table import Table
+
+INTAKE = 10_000  # frames taken in ahead of one local message: a flood must not keep a stop from being seen
+
+
+class Tick(NamedTuple):
+    """Not a message of the wire: the mailbox's alarm has gone off."""
+
+    @property
+    def reply_to(self) -> None:
+        return None
+
+    @property
+    def message(self) -> Tick:
+        return self
+
+
+class Source(Protocol):
+    """Where frames come from; see sockets.Inlet."""
+
+    is_secure: bool
+
+    def receive(self, flags: int = 0, /) -> bytes: ...
+
+    def receive_with_key(self) -> tuple[bytes, str]: ...
+
+    def is_empty(self) -> bool: ...
+
+    def set_patience(self, milliseconds: int) -> None: ...
+
+    def wake(self, token: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Handling:
+    """How often a kind of message was handled, and for how long altogether."""
+
+    __slots__ = ("seconds", "times")
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.seconds = 0.0
+
+
+class Mailbox:
+    """One epoch of one actor's mail.
+
+    current   the message being handled, with `since`; None between messages
+    arrival   what is known of its sender
+    missing   how many messages before the current one never came
+    alarm     when `get` must return a Tick at the latest
+    refused   frames refused, by reason word
+    kinds     handling times by message type
+    """
+
+    def __init__(
+        self, name: str, epoch: int, table: Table, refuse: Callable[[Undecodable], None], is_known: Callable[[str], bool], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`refuse` is told of every refused frame; `is_known` says whether an actor of that name can be there, so that a stranger's greeting opens nothing."""
+        self.name = name
+        self.arrivals = Arrivals(epoch)
+        self.refused: Counter[str] = Counter()
+        self.kinds: dict[type, Handling] = {}
+        self.current: Frame | None = None
+        self.since = 0.0
+        self.missing = 0
+        self.alarm = math.inf
+        self.arrival: Arrival | None = None
+        self._clock = clock
+        self._report = refuse
+        self._is_known = is_known
+        self._decode = Codec(table).decode
+        self._token = secrets.token_bytes(16)
+        self._local: deque[Any] = deque()  # what pykka put, each announced by one token in the socket
+        self._backlog: deque[Any] = deque()  # taken in already: raw frames, and local messages in their place
+        self._source: Source | None = None
+        self._lock = threading.Lock()  # between `put` and `close`: nothing is put where nobody looks any more
+        self._names: Mapping[str, str] = {}
+
+    def attach(self, source: Source, names: Mapping[str, str] | None = None) -> None:
+        """Mail comes from there. `names`: which actor each public key may speak for, where keys are asked for."""
+        self._source = source
+        self._names = names or {}
+
+    # The actor's side
+
+    def get(self) -> Any:
+        """The next frame, tick or local message; waits for it. What was got before is finished with this."""
+        now = self._clock()
+        if self.current is not None:
+            self.finish(now)
+        while True:
+            if now >= self.alarm:
+                self.set_alarm(math.inf, now)
+                return Tick()
+            if self._backlog:
+                item = self._backlog.popleft()
+            elif self._source is None:
+                return self._local.popleft()
+            else:
+                try:
+                    item = self._next()
+                except Idle:
+                    now = self._clock()
+                    continue
+            if type(item) is not bytes:
+                return item
+            if item == self._token:
+                self._take_in()
+            elif (frame := self.take(item)) is not None:
+                return frame
+            now = self._clock()
+
+    def take(self, data: bytes) -> Frame | None:
+        """Decode and admit one frame, which is then the current one; None if it was refused."""
+        try:
+            frame = self._decode(data)
+            arrivals = self.arrivals
+            arrival = arrivals.known.get(frame[0])
+            if arrival is not None and frame[3] == arrival.expected and frame[1] == arrival.epoch and frame[2] == arrivals.epoch:
+                arrival.expected += 1
+                self.missing = 0
+            else:
+                self.missing = self._admit(frame)
+                arrival = arrivals.known[frame[0]]
+        except Undecodable as error:
+            self.refuse(error)
+            return None
+        if frame[3]:
+            arrival.taken += 1
+            arrival.bytes += len(data)
+        self.arrival = arrival
+        self.current = frame
+        self.since = self._clock()
+        return frame
+
+    def finish(self, now: float) -> None:
+        """The current message has been handled."""
+        frame, arrival = self.current, self.arrival
+        if frame is None or arrival is None:
+            return
+        if frame[3]:
+            arrival.handled += 1
+        kind = type(frame[5])
+        handling = self.kinds.get(kind)
+        if handling is None:
+            handling = self.kinds[kind] = Handling()
+        handling.times += 1
+        handling.seconds += now - self.since
+        self.current = None
+
+    def refuse(self, error: Undecodable) -> None:
+        self.refused[error.reason] += 1
+        self._report(error)
+
+    def set_alarm(self, when: float, now: float) -> None:
+        """`get` returns a Tick at that time, whatever comes or does not come."""
+        self.alarm = when
+        if self._source is not None:
+            self._source.set_patience(NEVER if when == math.inf else max(1, math.ceil((when - now) * 1000)))
+
+    def remains(self) -> Iterator[Frame]:
+        """Empty the mailbox without waiting: what nobody will handle any more. Local messages stay for pykka."""
+        if self.current is not None:
+            self.finish(self._clock())
+        self._take_in()
+        items, self._backlog = self._backlog, deque()
+        for item in items:
+            if type(item) is not bytes:
+                self._local.append(item)
+            elif (frame := self.take(item)) is not None:
+                yield frame
+                self.finish(self._clock())
+
+    def close(self) -> None:
+        with self._lock:
+            source, self._source = self._source, None
+        if source is not None:
+            source.close()
+
+    # pykka's side
+
+    def put(self, envelope: Any) -> None:
+        """A message of pykka's own, from any thread."""
+        with self._lock:
+            source = self._source
+            if source is not None:
+                self._local.append(envelope)
+                source.wake(self._token)
+        if source is None and envelope.reply_to is not None:
+            envelope.reply_to.set_exception((pykka.ActorDeadError, pykka.ActorDeadError(f"{self.name} has stopped"), None))
+
+    def empty(self) -> bool:
+        return not self._backlog and not self._local and (self._source is None or self._source.is_empty())
+
+    # Inside
+
+    def _next(self) -> bytes:
+        source = self._source
+        assert source is not None
+        if not source.is_secure:
+            return source.receive()
+        data, key = source.receive_with_key()
+        return self._proven(data, key)
+
+    def _proven(self, data: bytes, key: str) -> bytes:
+        """A frame from the network, if its sender's name belongs to its key; else empty, which decodes to nothing."""
+        if data == self._token:
+            return data
+        try:
+            sender = self._decode(data).sender
+        except Undecodable:
+            return data  # refused, and counted, when it is taken
+        if self._names.get(key) == sender:
+            return data
+        self.refuse(Undecodable(f"a client that may speak as {self._names.get(key)!r} spoke as {sender[:40]!r}", reason="impostor"))
+        raise Idle
+
+    def _admit(self, frame: Frame) -> int:
+        if type(frame.message) in GREETINGS:
+            if frame.seq:
+                raise Undecodable("a greeting has no sequence number", reason="envelope")
+            if frame.sender not in self.arrivals.known and not self._is_known(frame.sender):
+                raise Undecodable(f"{frame.sender[:40]!r} is nobody who could be answered", reason="unknown-peer")
+            return self.arrivals.greet(frame.sender, frame.sender_epoch, frame.receiver_epoch, frame.message.sent)
+        return self.arrivals.accept(frame)
+
+    def _take_in(self) -> None:
+        """Everything that has arrived goes into the backlog, then the local messages whose tokens were met."""
+        source = self._source
+        locals_due = 1
+        if source is not None:
+            for _ in range(INTAKE):
+                if source.is_empty():
+                    break
+                try:
+                    data = self._next()
+                except Idle:
+                    continue
+                if data == self._token:
+                    locals_due += 1
+                else:
+                    self._backlog.append(data)
+        for _ in range(min(locals_due, len(self._local))):
+            self._backlog.append(self._local.popleft())

@@ -12,12 +12,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self
 
 import pykka
 
-from ..scheduler.errors import ActorDead, Misuse, ProtocolError, Undecodable, WeftError, by_name, describe
-from ..scheduler.values import freeze
+from ..scheduler.errors import ActorDead, Misuse, ProtocolError, Undecodable, WeftError, by_name
 from ..wire.codec import Codec
 from ..wire.envelope import Arrival, Frame
 from ..wire.link import Link
@@ -27,12 +26,11 @@ from ..wire.messages import TABLE, Counted, Credit, Failed, Heartbeat, Hello, Pr
 from ..wire.names import checked_name
 from ..wire.table import Message, Table
 from ..wire.transport import Transport
-from .questions import Owed, Questions, Then
+from .handlers import Handler, handlers_of
+from .questions import Owed, Questions, Then, failure
 from .reporter import Log, Reporter
 
 GREET_AGAIN = 0.5  # seconds between greetings to somebody who has not answered; a lost one costs no more than this
-Handler: TypeAlias = Callable[[Any, Any, str], Message | None]
-_HOOKS = frozenset({"on_start", "on_stop", "on_failure", "on_receive"})  # pykka's
 
 
 class Component(pykka.ThreadingActor):
@@ -45,7 +43,7 @@ class Component(pykka.ThreadingActor):
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
-        cls._handlers = _handlers_of(cls)
+        cls._handlers = handlers_of(cls, cls.table)
 
     def __init__(self, transport: Transport, name: str, epoch: int = 1, *, reporter: Reporter | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         if epoch < 1:
@@ -184,7 +182,7 @@ class Component(pykka.ThreadingActor):
             owed = {Owed(frame.sender, frame.sender_epoch, frame.ask) for frame in self.mailbox.remains() if frame.ask > 0}
             self.questions.owed |= owed
             for each in sorted(self.questions.owed):
-                self.answer(each, _failure(dead))
+                self.answer(each, failure(dead))
         except Exception as error:
             self.reporter.failed(self.name, "stop", error)
         finally:
@@ -237,7 +235,7 @@ class Component(pykka.ThreadingActor):
         except Exception as error:
             self.reporter.failed(self.name, type(message).__name__, error)
             if ask > 0 and (owed := Owed(sender, sender_epoch, ask)) in self.questions.owed:
-                self.answer(owed, _failure(error))
+                self.answer(owed, failure(error))
         if mailbox.arrival is not None and mailbox.arrival.window:
             self._credit(sender, mailbox.arrival)
 
@@ -286,18 +284,4 @@ class Component(pykka.ThreadingActor):
         self.reporter.refused(self.name, error)
 
 
-def _handlers_of(cls: type[Component]) -> dict[type[Message], Handler]:
-    """Find the handlers of a class, once. A handler for a message that does not exist is a mistake of the class."""
-    names = {f"on_{name}": kind for kind, name in cls.table.names.items()}
-    found = {name for name in dir(cls) if name.startswith("on_")} - _HOOKS
-    if unknown := sorted(found - set(names)):
-        raise Misuse(f"{cls.__name__}.{unknown[0]} handles no message of the table")
-    return {names[name]: getattr(cls, name) for name in found}
-
-
-Component._handlers = _handlers_of(Component)
-
-
-def _failure(error: BaseException) -> Failed:
-    name, text, fields = describe(error)
-    return Failed(name, text, freeze(fields))
+Component._handlers = handlers_of(Component, TABLE)

@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from ..scheduler.errors import ActorDead, WaitTimeout, WeftError
+from ..scheduler.errors import ActorDead, WaitTimeout, WeftError, describe
+from ..scheduler.values import freeze
+from ..wire.messages import Failed
 from ..wire.table import Message
 
 Then: TypeAlias = Callable[[Message | WeftError], None]
@@ -83,3 +85,9 @@ class Questions:
     def _fail(self, numbers: list[int], error: WeftError) -> None:
         for number in numbers:
             self._asked.pop(number).then(error)
+
+
+def failure(error: BaseException) -> Failed:
+    """An error as an answer."""
+    name, text, fields = describe(error)
+    return Failed(name, text, freeze(fields))

@@ -1,7 +1,7 @@
 """What a commit costs.
 
-- `group100`: commits a second through the engine on SQLite, a hundred in a group, beside raw sqlite3 inserting the same bytes, that is rows like those of the engine's log into tables
-  with the same keys, a hundred to a transaction. `group100-payload` is measured beside the documents' bytes alone, in one table without an index.
+- `group100`: commits a second through the engine on SQLite, a hundred in a group, beside raw sqlite3 inserting the same bytes, that is rows like those of the engine's log into
+  tables with the same keys, a hundred to a transaction. `group100-payload` is measured beside the documents' bytes alone, in one table without an index.
 - `leaf-1MB`: one leaf of a document of 10,000 records, written by a transaction, taken by the replica (layer, change records, log) and decided by the engine (memory), beside
   the same in a document of 10 records. Verdicts and frames are delivered within the measured time.
 Every value really changes, since SQLite skips the write of an identical row.

@@ -95,7 +95,7 @@ class Graph(Component):
 
 
 def run(quick: bool = False) -> Iterator[Result]:
-    rings, rounds = (300, 2) if quick else (3000, 7)
+    rings, rounds = (200, 2) if quick else (500, 25)  # short turns, many of them: a quiet moment is then likely to be met by both sides
     for case, ring, pair in (("inproc", inproc_ring, inproc_pair), ("ipc", ipc_ring, ipc_pair)):
         with ring() as go, pair() as bounce:
             ours, bare = interleaved(lambda go=go: go(rings), lambda bounce=bounce: bounce(rings), rounds)  # type: ignore[misc]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .errors import BadAddress
-from .model import Path, parse_pointer, pointer
+from .model import VALUE, Path, parse_pointer, pointer
 
 MAX_ID = 1024  # bytes; SQLite and PostgreSQL both index keys of this size without overflow pages
 MAX_STEPS = 64  # of a path; documents themselves are at most values.MAX_DEPTH deep
@@ -61,6 +61,8 @@ def checked_path(path: object) -> Path:
         raise BadAddress(f"{shown(path)} is no path: it is a tuple of at most {MAX_STEPS} strings")
     for step in path[1:] if path[:1] == (META,) else path:
         checked_step(step, "path")
+    if path[:2] == (META, *VALUE):
+        raise BadAddress(f"{shown(path)} is no path: the metadata of a document has no key {VALUE[0]!r}")
     return path
 
 

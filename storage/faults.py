@@ -11,16 +11,16 @@ AFTER_EPOCH = "after-epoch"  # the runtime's epoch was checked (or raised, when 
 AFTER_REPLAY_CHECK = "after-replay-check"  # of one commit
 AFTER_DECISION = "after-decision"  # of one commit: everything held, nothing is written yet
 AFTER_COMMITS = "after-commits"  # the group's rows go in table by table
-AFTER_REVISIONS = "after-revisions"
 AFTER_HEADS = "after-heads"
+AFTER_REVISIONS = "after-revisions"
 AFTER_SNAPSHOTS = "after-snapshots"
 BEFORE_COMMIT = "before-commit"
 AFTER_COMMIT = "after-commit"  # durable, but not yet in the caches and not acknowledged
 AFTER_PUBLISH = "after-publish"
 
 POINTS = (
-    *(BEFORE_BEGIN, AFTER_BEGIN, AFTER_EPOCH, AFTER_REPLAY_CHECK, AFTER_DECISION, AFTER_COMMITS, AFTER_REVISIONS),
-    *(AFTER_HEADS, AFTER_SNAPSHOTS, BEFORE_COMMIT, AFTER_COMMIT, AFTER_PUBLISH),
+    *(BEFORE_BEGIN, AFTER_BEGIN, AFTER_EPOCH, AFTER_REPLAY_CHECK, AFTER_DECISION, AFTER_COMMITS, AFTER_HEADS),
+    *(AFTER_REVISIONS, AFTER_SNAPSHOTS, BEFORE_COMMIT, AFTER_COMMIT, AFTER_PUBLISH),
 )
 
 

@@ -4,6 +4,7 @@ A path is kept as the bytes of its pointer: those of everything below it begin w
 """
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -24,22 +25,22 @@ _PUT_READER = """INSERT INTO readers (branch, owner, read_set) SELECT ?, ?, numb
 _ORPHANS = "FROM read_sets WHERE NOT EXISTS (SELECT 1 FROM readers WHERE read_set = read_sets.number)"
 
 
-class SqliteQueries:
+class SqliteQueries(ABC):
     """A part of `SqliteTables`, which says how statements are run."""
 
     _space: str
 
-    def _run(self, statement: str, values: Sequence[Any] = ()) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> None: ...
 
-    def _run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None: ...
 
-    def _one(self, statement: str, values: Sequence[Any] = ()) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _one(self, statement: str, values: Sequence[Any] = ()) -> Any: ...
 
-    def _rows(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]: ...
 
     # listing
     def heads(self, branch: str, scope: str, after: str | None, limit: int) -> list[Head]:

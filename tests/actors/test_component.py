@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.wiring import PATIENCE, Hand, Scribe, fence, posts, until
+from harness.wiring import PATIENCE, Hand, Scribe, fence, posts, running, until
 from weft.actors.component import GREET_AGAIN, Component
 from weft.actors.reporter import Record
 from weft.scheduler.errors import ActorDead, AlreadyBound, Busy, Misuse, WaitTimeout, WeftError
@@ -98,8 +98,8 @@ def test_a_question_left_open_is_answered_when_the_actor_stops(start: Started) -
     assert storage.questions.owed == set()
 
 
-def test_what_had_arrived_before_the_stop_is_handled_and_what_asks_after_it_gets_an_error(post: Post, start: Started) -> None:
-    """storage sits in a handler while mail and then the stop arrive behind it."""
+def test_what_had_arrived_before_the_stop_is_handled_before_it() -> None:
+    """storage sits in a handler while twenty messages, and then the stop, arrive behind it."""
     inside, leave = threading.Event(), threading.Event()
 
     class Slow(Scribe):
@@ -107,23 +107,18 @@ def test_what_had_arrived_before_the_stop_is_handled_and_what_asks_after_it_gets
             inside.set()
             assert leave.wait(PATIENCE)
 
-    ref = Slow.start(post, "storage")
-    storage = ref._actor_weakref()
-    assert storage is not None
-    worker_ref, _ = start("worker")
-    worker_ref.proxy().tell("storage", STALE).get(timeout=PATIENCE)
-    assert inside.wait(PATIENCE)
-    for token in range(20):
-        worker_ref.proxy().tell("storage", fence(token)).get(timeout=PATIENCE)
-    while storage.mailbox._source.is_empty():
-        pass
-    stopping = ref.stop(block=False)
-    leave.set()
-    assert stopping.get(timeout=PATIENCE) is True
-    assert not ref.is_alive()
-    tokens = [message.token for _, message in storage.seen if isinstance(message, Fence)]
-    assert tokens == list(range(len(tokens)))
-    assert tokens
+    with posts(Inproc) as post, running(post, "worker") as (worker,):
+        ref = Slow.start(post, "storage")
+        storage = ref._actor_weakref()
+        assert storage is not None
+        worker.actor_ref.proxy().tell("storage", STALE).get(timeout=PATIENCE)
+        assert inside.wait(PATIENCE)
+        for token in range(20):
+            worker.actor_ref.proxy().tell("storage", fence(token)).get(timeout=PATIENCE)
+        stopping = ref.stop(block=False)
+        leave.set()
+        assert stopping.get(timeout=PATIENCE) is True
+    assert [message.token for _, message in storage.seen if isinstance(message, Fence)] == list(range(20))
 
 
 def test_an_unanswered_question_ends_at_its_deadline(start: Started) -> None:

@@ -11,9 +11,9 @@ import sys
 
 from weft.scheduler.model import CommitId, Entity
 from weft.storage.commit import Accepted, Commit, Patch, Set
+from weft.storage.engine import open_engine
 from weft.storage.faults import Faults
 from weft.storage.patch import Append
-from weft.storage.engine import open_engine
 from weft.wire.codec import VALUES
 
 LEFT, RIGHT, ALL = (Entity("main", "space", id) for id in ("left", "right", "all"))

@@ -1,7 +1,7 @@
 """Engines for the contract suite: the same tests on every backend.
 
-A `Rig` is a store with one space; a test opens as many engines on it as it needs. An `Author` is one session that commits and looks at the verdicts. What a test does to rows behind
-the engine's back goes through the rig too.
+A `Rig` is a store with one space; a test opens as many engines on it as it needs. An `Author` is one session that commits and looks at the verdicts.
+What a test does to rows behind the engine's back goes through the rig too.
 """
 from __future__ import annotations
 

@@ -84,6 +84,18 @@ def posts(make: Callable[[], Endpoints]) -> Iterator[Post]:
         sockets.close()
 
 
+@contextmanager
+def running(post: Post, *names: str) -> Iterator[list[Scribe]]:
+    """Scribes in threads, stopped whatever happens: a context is not left while a socket of it is open."""
+    refs = [Scribe.start(post, name) for name in names]
+    try:
+        actors = [ref._actor_weakref() for ref in refs]
+        yield [actor for actor in actors if actor is not None]
+    finally:
+        for ref in refs:
+            ref.stop(timeout=PATIENCE)
+
+
 def until(news: "queue.SimpleQueue[Any]", wanted: Callable[[Any], bool]) -> Any:
     """The first piece of news that is wanted; fails after PATIENCE."""
     deadline = time.monotonic() + PATIENCE

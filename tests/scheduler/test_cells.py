@@ -214,7 +214,7 @@ def test_a_link_is_a_value_that_refers_to_a_cell() -> None:
             link(wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("path", [["a"], "a", None, (1,), ("a", None), ("a\0",), ("a", META), ("\ud800",), ("x",) * (MAX_STEPS + 1), (Text("a"),)], ids=type_of)
+@pytest.mark.parametrize("path", [["a"], "a", None, (1,), ("a", None), ("a\0",), ("a", META), (META, "value"), ("\ud800",), ("x",) * (MAX_STEPS + 1), (Text("a"),)], ids=type_of)
 def test_a_link_with_a_path_that_names_nothing_is_refused(path: Any) -> None:
     with pytest.raises(BadAddress):
         Link(None, "space", "a", path)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness.engines import BACKENDS, Author, Rig, confirmed, delete, doc, patch, put, replace, rig_on, value
+from harness.engines import BACKENDS, Author, confirmed, delete, doc, patch, put, replace, rig_on, value
 from weft.scheduler.errors import ConflictError, ProtocolError
 from weft.scheduler.model import CommitId, Entity
 from weft.scheduler.values import MISSING, freeze

@@ -14,8 +14,8 @@ from weft.scheduler.model import CommitId, Entity
 from weft.scheduler.values import MISSING
 from weft.storage import batch
 from weft.storage.commit import Accepted, Commit, ConfirmedRead, Operation, Patch, Set
-from weft.storage.patch import Increment, Replace
 from weft.storage.engine import Engine, open_engine
+from weft.storage.patch import Increment, Replace
 from weft.wire.codec import VALUES
 
 X, Y = (Entity("main", "space", id) for id in "xy")

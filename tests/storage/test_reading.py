@@ -105,9 +105,6 @@ def test_READ_008_a_shape_read_fires_for_a_sibling_key() -> None:
     assert not fires(tx.reads, "d", {"theme": "dark"}, {"theme": "light"})
 
 
-# ── links ─────────────────────────────────────────────────────────────────────────────────────
-
-
 def chain() -> Documents:
     return Documents(a=linked("b", "foo", "bar"), b={"foo": linked("c")}, c={"baz": 1, "bar": 2})
 
@@ -242,9 +239,6 @@ def test_a_link_the_transaction_has_written_is_followed_and_is_no_dependency() -
     tx.set(D, at(), linked("x"))
     assert tx.get(D, at()) == 5
     assert tx.reads == {Read(doc("x"), at(), True): Use.BOTH}
-
-
-# ── for the engine ────────────────────────────────────────────────────────────────────────────
 
 
 def test_STO_052_reads_of_one_depth_compact_and_a_reference_is_kept_for_reactivity_only() -> None:

@@ -35,7 +35,7 @@ def overlapping(logged: Logged, entity: Entity, path: Path) -> bool:
         return False
     if not isinstance(logged.operation, Patch):
         return True
-    paths = [op.path for op in logged.operation.ops]  # type: ignore[union-attr]
+    paths = [op.path for op in logged.operation.ops]
     return any(path[: len(touched)] == touched or touched[: len(path)] == path for touched in paths)
 
 
@@ -47,13 +47,9 @@ class Model:
 
     def takes(self, commit: Commit) -> bool:
         accepted = {logged.id: logged.seq for logged in self.log}
-        for read in commit.confirmed:
-            if self.moved(read, frozenset()):
-                return False
-        for pending in commit.pending:
-            if not all(layer in accepted for layer in pending.layers) or self.moved(pending, frozenset(pending.layers)):
-                return False
-        return True
+        named = [layer for read in commit.pending for layer in read.layers]
+        stale = any(self.moved(read, frozenset()) for read in commit.confirmed) or any(self.moved(read, frozenset(read.layers)) for read in commit.pending)
+        return all(layer in accepted for layer in named) and not stale
 
     def moved(self, read: ConfirmedRead | PendingRead, named: frozenset[CommitId]) -> bool:
         return any(logged.seq > read.basis and logged.id not in named and overlapping(logged, read.entity, read.path) for logged in self.log)

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import msgpack
+import msgpack  # type: ignore[import-untyped]
 import pytest
 from weft.scheduler.errors import Misuse, Undecodable
 from weft.scheduler.model import Version

@@ -151,11 +151,12 @@ class Component(pykka.ThreadingActor):
             self.reporter.failed(self.name, "begin", error)
             self.stop()
 
-    def on_receive(self, message: Any) -> Any:
+    def _handle_receive(self, message: Any) -> Any:
+        """What came by the wire goes straight to its handler, past pykka's look at what it might be."""
         frame = self.mailbox.current
-        if frame is not None:
-            self._dispatch(frame)
-            return None
+        return super()._handle_receive(message) if frame is None else self._dispatch(frame)
+
+    def on_receive(self, message: Any) -> Any:
         if type(message) is Tick:
             return self.tick(self.clock())
         raise Misuse(f"{self.name} takes messages from the wire only; {type(message).__name__} was put in locally")
@@ -221,15 +222,15 @@ class Component(pykka.ThreadingActor):
         try:
             if mailbox.missing:
                 self._missed(sender, mailbox.missing)
-            if ask < 0:
+            if not ask:
+                self._handler(message)(self, message, sender)
+            elif ask < 0:
                 self._answered(-ask, sender, message)
-            elif ask:
+            else:
                 self.questions.owed.add(owed := Owed(sender, sender_epoch, ask))
                 answer = self._handler(message)(self, message, sender)
                 if answer is not None:
                     self.answer(owed, answer)
-            else:
-                self._handler(message)(self, message, sender)
         except Undecodable as error:
             self.mailbox.refuse(error)
         except Exception as error:

@@ -2,15 +2,20 @@
 
 Both sides are of one kind: `inproc` four actors, or two peers, in threads of one process; `ipc` in processes of their own. The bare side sends a message of the same size there
 and back with msgpack pack and unpack on both sides, so the ratio says what four checked, counted, numbered hops cost in units of two bare ones.
+
+In the `inproc` case both sides are kept on one and the same core. Threads of one interpreter take turns anyway, and waking a thread on another core, which may be asleep, costs
+several times as much as handing over on the same one: where the kernel happens to put two threads, or four, would decide the figures, and not what the messages cost.
+Processes do not take turns; in the `ipc` case the kernel places them as it likes.
 """
 from __future__ import annotations
 
 import multiprocessing
+import os
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import msgpack  # type: ignore[import-untyped]
@@ -25,6 +30,7 @@ from weft.wire.post import Post
 from weft.wire.sockets import Sockets
 
 CART, TOTAL = Entity("main", "space", "cart/42"), Entity("main", "space", "total/42")
+ARGUMENTS, TRIGGERS = freeze({"cart": "cart/42", "rate": 0.25}), (CART.at(("value", "items")),)  # what settle holds with the node
 READS = (SeenRead(CART, ("value", "items"), True, 123450), SeenRead(CART, ("value", "rate"), True, 123450))
 PATIENCE = 60.0  # seconds; a ring that does not come round in that time is broken
 
@@ -66,7 +72,7 @@ class Settle(Component):
 
     def _next(self) -> None:
         self._n += 1
-        run = Run("cart/total", 1, self._n, "shop.nodes:total", freeze({"cart": "cart/42", "rate": 0.25}), (CART.at(("value", "items")),))
+        run = Run("cart/total", 1, self._n, "shop.nodes:total", ARGUMENTS, TRIGGERS)
         self.tell("worker", RunWave(17, Version(3, self._n), (run,)))
 
 
@@ -96,10 +102,24 @@ class Graph(Component):
 
 def run(quick: bool = False) -> Iterator[Result]:
     rings, rounds = (200, 2) if quick else (500, 25)  # short turns, many of them: a quiet moment is then likely to be met by both sides
-    for case, ring, pair in (("inproc", inproc_ring, inproc_pair), ("ipc", ipc_ring, ipc_pair)):
-        with ring() as go, pair() as bounce:
+    for case, place, ring, pair in (("inproc", one_core, inproc_ring, inproc_pair), ("ipc", nullcontext, ipc_ring, ipc_pair)):
+        with place(), ring() as go, pair() as bounce:
             ours, bare = interleaved(lambda go=go: go(rings), lambda bounce=bounce: bounce(rings), rounds)  # type: ignore[misc]
         yield Result("ring", case, "µs", round(ours * 1e6, 1), f"zmq PAIR {case} round trip", round(bare * 1e6, 1))
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Threads that are started inside stay on one core, the caller's thread too while it is inside; where the system does not offer that, they go where they like."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 @contextmanager

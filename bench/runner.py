@@ -8,10 +8,9 @@ The command line (`weft bench`) is the only caller of `run`; benchmark modules c
 import json
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import NamedTuple, cast
 
-PROGRAMS = ("match", "commit", "ring")
+NAMES = ("match", "commit", "ring")
 """The benchmarks in the order in which a full run prints them: from the one that touches least of the machine to the one that touches most."""
 
 
@@ -57,11 +56,6 @@ def interleaved(first: Callable[[], float], second: Callable[[], float], rounds:
             seconds.append(second())
     best = max if rate else min
     return best(firsts), best(seconds)
-
-
-def names() -> list[str]:
-    """The benchmarks that are there, found without importing any of them."""
-    return [name for name in PROGRAMS if find_spec(f"weft.bench.{name}") is not None]
 
 
 def run(name: str, quick: bool = False) -> Iterator[Result]:

@@ -31,10 +31,9 @@ def bench(name: str | None, as_json: bool, quick: bool) -> None:
     """Measure weft beside something else in the same run: all benchmarks, or the one called NAME."""
     from ..bench import runner
 
-    there = runner.names()
-    if name is not None and name not in there:
-        raise click.UsageError(f"there is no benchmark {name!r}; there are: {', '.join(there)}")
-    results = runner.run_all([name] if name else there, quick)
+    if name is not None and name not in runner.NAMES:
+        raise click.UsageError(f"there is no benchmark {name!r}; there are: {', '.join(runner.NAMES)}")
+    results = runner.run_all(runner.NAMES if name is None else [name], quick)
     if as_json:
         for result in results:
             click.echo(result.as_json())

@@ -26,7 +26,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
         asked.append((name, quick))
         yield Measured(name, "one", "µs", 1234.5, "bare", 1000.0) if name == "slow" else Measured(name, "two", "commits/s", 0.25)
 
-    monkeypatch.setattr(runner, "names", lambda: ["slow", "fast"])
+    monkeypatch.setattr(runner, "NAMES", ["slow", "fast"])
     monkeypatch.setattr(runner, "run", run)
     return asked
 

@@ -9,15 +9,19 @@ Called by mailboxes, links and loopback (a `Codec` each: its packer is used by o
 """
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 import msgpack  # type: ignore[import-untyped]
 
 from ..scheduler.errors import Misuse, NotStorable, Undecodable
 from ..scheduler.values import MISSING, Link, MissingType, ReadOnlyDict, ReadOnlyList, Value, freeze
+from .checks import Dump, Load, Wrong, dump, load
+from .dumpers import DUMPERS
 from .envelope import Frame
 from .limits import DOCUMENT, MESSAGE, SMALL, Limits, examine, excess, is_flat, is_small, suspects
-from .records import Wrong
+from .loaders import LOADERS
 from .table import Message, Table
 
 _LINK, _DOCUMENT, _ABSENT = 1, 2, 3  # ext codes; every other is refused
@@ -28,14 +32,16 @@ _pack, _unpack = msgpack.packb, msgpack.unpackb
 class Values:
     """The stored form of documents and their parts."""
 
-    def __init__(self, limits: Limits = DOCUMENT) -> None:
+    def __init__(self, limits: Limits = DOCUMENT, pack: Callable[[Value], bytes] | None = None) -> None:
+        """`pack` is for whoever uses this from one thread only: a packer that is kept is cheaper than a new one for each value."""
         self.limits = limits
+        self.pack = pack or _pack_value
 
     def encode(self, value: Value) -> bytes:
         """The bytes of a value. NotStorable if it is none, or more than may be read back."""
         frozen = value if type(value) in _FROZEN else freeze(value)
         try:
-            data: bytes = _pack(frozen, default=_extend_link)
+            data = self.pack(frozen)
             if len(data) > self.limits.bytes:
                 raise excess("oversized", f"{len(data)} bytes in one document, where {self.limits.bytes} are allowed")
             if not is_flat(suspects(data), len(data), self.limits):
@@ -50,7 +56,31 @@ class Values:
         """The frozen value of its bytes. Undecodable if they are not exactly what `encode` makes."""
         if len(data) > self.limits.bytes:
             raise excess("oversized", f"{len(data)} bytes in one document, where {self.limits.bytes} are allowed")
-        return _decode_value(data, self.limits, None)
+        return self.decode_within(data, None)
+
+    def decode_within(self, data: bytes, room: _Room | None) -> Value:
+        """`room` is shared by the documents of one large message; a small message has none."""
+        limits, found = self.limits, suspects(data)
+        if room is None and not is_small(found, len(data), limits):
+            room = _Room(limits)
+        try:
+            value = _unpack(
+                data,
+                object_hook=ReadOnlyDict if room is None else room.take_dict,
+                list_hook=ReadOnlyList if room is None else room.take_list,
+                ext_hook=_link_only,
+                max_array_len=min(len(data), limits.collection),
+                max_map_len=min(len(data), limits.collection),
+                max_str_len=limits.text,
+                max_bin_len=limits.text,
+            )
+            if not is_flat(found, len(data), limits):
+                examine(value, limits)
+            if self.pack(value) != data:
+                raise Undecodable("the bytes are not the encoding of what they decode to: a repeated key, or a number in a form weft does not write", reason="not-canonical")
+        except Exception as error:
+            _refuse(error)
+        return value
 
 
 class Codec:
@@ -59,17 +89,17 @@ class Codec:
     def __init__(self, table: Table, limits: Limits = MESSAGE) -> None:
         self.table = table
         self.limits = limits
-        self._packer = msgpack.Packer(default=_extend)
-        self._codes = table.codes
-        self._loads = table.loads
-        self._dumps = table.dumps
+        self._pack = msgpack.Packer(default=_extend).pack
+        self._documents = Documents()
+        self._wrap, self._extension = self._documents.wrap, self._documents.extension
+        self._loads = {code: _loader(table, code) for code in table.kinds}
+        self._dumps = {kind: (code, _dumper(table, code)) for code, kind in table.kinds.items()}
 
     def encode(self, sender: str, sender_epoch: int, receiver_epoch: int, seq: int, ask: int, message: Message) -> bytes:
         kind = type(message)
         try:
-            dump = self._dumps.get(kind)
-            body = dump(message, _wrap) if dump else message
-            data: bytes = self._packer.pack((self._codes[kind], sender, sender_epoch, receiver_epoch, seq, ask, body))
+            code, dump = self._dumps[kind]
+            data: bytes = self._pack((code, sender, sender_epoch, receiver_epoch, seq, ask, dump(message, self._wrap) if dump else message))
         except KeyError:
             raise Misuse(f"{kind.__name__} is no message of the table; declare it there") from None
         except (TypeError, ValueError, OverflowError) as error:
@@ -80,38 +110,101 @@ class Codec:
 
     def decode(self, data: bytes) -> Frame:
         """The frame, checked field by field; Undecodable otherwise."""
-        raw = self._unpack_small(data) if len(data) <= SMALL else self._unpack_large(data)
+        try:
+            raw = _unpack(data, use_list=False, ext_hook=self._extension, max_map_len=0) if len(data) <= SMALL else self._unpack_large(data)
+        except Exception as error:
+            _refuse(error)
+        try:
+            code, sender, sender_epoch, receiver_epoch, seq, ask, body = raw
+            if (
+                type(raw) is tuple and type(body) is tuple and type(sender) is str
+                and type(code) is int and type(sender_epoch) is int and type(receiver_epoch) is int and type(seq) is int and type(ask) is int
+            ):  # fmt: skip
+                frame: Frame = _new(Frame, (sender, sender_epoch, receiver_epoch, seq, ask, self._loads[code](body)))
+                return frame
+        except (TypeError, ValueError, KeyError, Wrong):
+            pass
+        return self._named(raw)
+
+    def _named(self, raw: Any) -> Frame:
+        """What did not fit, looked at again at leisure, to say why."""
         if type(raw) is not tuple or tuple(map(type, raw)) != _ENVELOPE:
             raise Undecodable("a frame is an array of seven: type, sender, two epochs, sequence number, ask, body", reason="envelope")
         code, sender, sender_epoch, receiver_epoch, seq, ask, body = raw
-        load = self._loads.get(code)
-        if load is None:
+        if code not in self.table.kinds:
             raise Undecodable(f"from {sender[:40]!r}: no message has type code {code}", reason="unknown-type")
         try:
-            frame: Frame = _new(Frame, (sender, sender_epoch, receiver_epoch, seq, ask, load(body)))
-            return frame
+            return Frame(sender, sender_epoch, receiver_epoch, seq, ask, load(self.table.shapes[code], body))
         except Wrong as wrong:
             raise wrong.undecodable(self.table.kinds[code].__name__) from None
-
-    def _unpack_small(self, data: bytes) -> Any:
-        try:
-            return _unpack(data, use_list=False, ext_hook=_extension, max_map_len=0)
-        except Exception as error:
-            _refuse(error)
 
     def _unpack_large(self, data: bytes) -> Any:
         if len(data) > self.limits.bytes:
             raise excess("oversized", f"a frame of {len(data)} bytes, where {self.limits.bytes} are allowed")
         room = _Room(self.limits)
         most = self.limits
-        try:
-            return _unpack(
-                data, use_list=False, list_hook=room.take, ext_hook=room.extension, max_map_len=0, max_array_len=most.collection, max_str_len=most.text, max_bin_len=most.text
-            )
-        except Exception as error:
-            _refuse(error)
+        return _unpack(
+            data, use_list=False, list_hook=room.take, ext_hook=partial(self._extension, room=room), max_map_len=0,
+            max_array_len=most.collection, max_str_len=most.text, max_bin_len=most.text,
+        )  # fmt: skip
 
 
+def _loader(table: Table, code: int) -> Load:
+    """The one that was written for this shape, if there is one."""
+    print_, loader = LOADERS.get(code, ("", None))
+    return loader if loader and print_ == table.fingerprints[code] else partial(load, table.shapes[code])
+
+
+def _dumper(table: Table, code: int) -> Dump | None:
+    """None: it holds no documents and is packed as it is."""
+    if not table.shapes[code].holds_values:
+        return None
+    print_, dumper = DUMPERS.get(code, ("", None))
+    return dumper if dumper and print_ == table.fingerprints[code] else partial(dump, table.shapes[code])
+
+
+class Documents:
+    """Documents inside messages: each one ext, in its stored form.
+
+    Small ones are remembered: what a node is called with goes out, and comes in, with every run. Sound, because a frozen value never changes, and because bytes that
+    are equal decode alike. `_known` by their bytes; `_sent` by identity, beside the value itself, so that its identity is not given to another."""
+
+    def __init__(self) -> None:
+        self._values = Values(DOCUMENT, msgpack.Packer(default=_extend_link).pack)
+        self._known: dict[bytes, Value] = {}
+        self._sent: dict[int, tuple[Value, msgpack.ExtType]] = {}
+
+    def wrap(self, value: Value) -> Any:
+        """A value inside a message: containers as one ext."""
+        sent = self._sent.get(id(value))
+        if sent is not None:
+            return sent[1]
+        if not isinstance(value, (dict, list)):
+            return value
+        wrapped = msgpack.ExtType(_DOCUMENT, self._values.encode(value))
+        if type(value) in _FROZEN and len(wrapped.data) <= _BRIEF:
+            if len(self._sent) >= _REMEMBERED:
+                self._sent.clear()
+            self._sent[id(value)] = value, wrapped
+        return wrapped
+
+    def extension(self, code: int, data: bytes, room: _Room | None = None) -> Value:
+        if code != _DOCUMENT:
+            return MISSING if code == _ABSENT and not data else _link_only(code, data)
+        known = self._known.get(data)
+        if known is not None:
+            return known
+        if len(data) > DOCUMENT.bytes:
+            raise excess("oversized", f"{len(data)} bytes in one document, where {DOCUMENT.bytes} are allowed")
+        value = self._values.decode_within(data, room)
+        if len(data) <= _BRIEF:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[data] = value
+        return value
+
+
+_BRIEF, _REMEMBERED = 128, 512  # bytes of a document that is remembered, and how many are: 5 MB if a hostile sender chooses them
 _ENVELOPE = (int, str, int, int, int, int, tuple)
 _new: Any = tuple.__new__  # without the keyword handling of Frame(...), which would cost as much as the look-up of the message
 
@@ -136,34 +229,6 @@ class _Room:
 
     def take_list(self, items: Any) -> ReadOnlyList:
         return ReadOnlyList(self.take(items))
-
-    def extension(self, code: int, data: bytes) -> Value:
-        return _extension(code, data, self)
-
-
-def _decode_value(data: bytes, limits: Limits, room: _Room | None) -> Value:
-    """`room` is shared by the documents of one large message; a small message has none."""
-    found = suspects(data)
-    if room is None and not is_small(found, len(data), limits):
-        room = _Room(limits)
-    try:
-        value = _unpack(
-            data,
-            object_hook=ReadOnlyDict if room is None else room.take_dict,
-            list_hook=ReadOnlyList if room is None else room.take_list,
-            ext_hook=_link_only,
-            max_array_len=min(len(data), limits.collection),
-            max_map_len=min(len(data), limits.collection),
-            max_str_len=limits.text,
-            max_bin_len=limits.text,
-        )
-        if not is_flat(found, len(data), limits):
-            examine(value, limits)
-        if _pack(value, default=_extend_link) != data:
-            raise Undecodable("the bytes are not the encoding of what they decode to: a repeated key, or a number in a form weft does not write", reason="not-canonical")
-    except Exception as error:
-        _refuse(error)
-    return value
 
 
 def _refuse(error: Exception) -> NoReturn:
@@ -190,27 +255,15 @@ def _extend_link(value: object) -> msgpack.ExtType:
     raise NotStorable(f"{type(value).__name__} is no value that can be stored")
 
 
+def _pack_value(value: Value) -> bytes:
+    data: bytes = _pack(value, default=_extend_link)
+    return data
+
+
 def _extend(value: object) -> msgpack.ExtType:
     if type(value) is MissingType:
         return msgpack.ExtType(_ABSENT, b"")
     return _extend_link(value)
-
-
-def _wrap(value: Value) -> Any:
-    """A value inside a message: containers as one ext, in their stored form."""
-    if isinstance(value, (dict, list)):
-        return msgpack.ExtType(_DOCUMENT, VALUES.encode(value))
-    return value
-
-
-def _extension(code: int, data: bytes, room: _Room | None = None) -> Value:
-    if code == _DOCUMENT:
-        if len(data) > DOCUMENT.bytes:
-            raise excess("oversized", f"{len(data)} bytes in one document, where {DOCUMENT.bytes} are allowed")
-        return _decode_value(data, DOCUMENT, room)
-    if code == _ABSENT and not data:
-        return MISSING
-    return _link_only(code, data)
 
 
 def _link_only(code: int, data: bytes) -> Link[Any]:

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from ..scheduler.errors import Misuse
 from .lock import Lock, private_folder
 from .names import checked_name
-from .sockets import Keys
+from .sockets import Keys, is_key
 
 SUN_PATH = 107  # bytes that the kernel takes for the path of a socket
 
@@ -104,10 +104,10 @@ class Tcp:
         self._plan = dict(plan)
         for name, peer in self._plan.items():
             host, _, port = peer.at.rpartition(":")
-            if len(peer.key) != 40:
+            if not is_key(peer.key):
                 raise Misuse(f"{name} at {peer.at} has no public key; tcp is spoken with keys only")
-            if not port.isdigit() or not host:
-                raise Misuse(f"{name}: {peer.at!r} is no host:port")
+            if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) < 65536) or not host:
+                raise Misuse(f"{name}: {peer.at!r} is no host:port, with a port below 65536")
             if not beyond_this_machine and host not in ("127.0.0.1", "localhost", "[::1]"):
                 raise Misuse(f"{name} would be reachable at {peer.at}, beyond this machine; say so with beyond_this_machine=True")
 

@@ -5,14 +5,11 @@ A file holds one line, the key in Z85 (40 characters).
 from __future__ import annotations
 
 import os
-import re
 import stat
 from pathlib import Path
 
 from ..scheduler.errors import Misuse
-from .sockets import Keys, new_keys, public_key
-
-_Z85 = re.compile(rb"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}\Z")
+from .sockets import Keys, is_key, new_keys, public_key
 
 
 def create_keys(folder: Path, name: str) -> Keys:
@@ -23,6 +20,8 @@ def create_keys(folder: Path, name: str) -> Keys:
         file = os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except FileExistsError:
         raise Misuse(f"{secret} exists; remove it yourself if every peer is to learn a new key") from None
+    except OSError as error:
+        raise Misuse(f"the secret key {secret} cannot be written: {error.strerror}; name a folder that is there and is yours") from None
     with os.fdopen(file, "wb") as out:
         out.write(keys.secret + b"\n")
     (folder / f"{name}.public").write_bytes(keys.public + b"\n")
@@ -54,6 +53,6 @@ def load_public(path: Path) -> bytes:
 
 def _key(text: bytes, path: Path) -> bytes:
     key = text.strip()
-    if not _Z85.match(key):
+    if not is_key(key):
         raise Misuse(f"{path} holds no key: one line of 40 characters (Z85) is expected")
     return key

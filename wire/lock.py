@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from pathlib import Path
 
 from ..scheduler.errors import AlreadyBound, Misuse
@@ -16,7 +17,10 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise Misuse(f"the lock {path} cannot be opened: {error.strerror}; the run folder must be there and belong to this user") from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -36,15 +40,18 @@ class Lock:
 def private_folder(folder: Path) -> Path:
     """Make the folder of the sockets, or check the one that is there: ours, and closed to everybody else."""
     folder = folder.absolute()
-    folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        folder.mkdir(mode=0o700)
-    except FileExistsError:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
-        if not folder.is_dir() or folder.is_symlink():
-            raise Misuse(f"{folder} must be a folder of weft's own, and it is a file or a link") from None
-        if found.st_uid != os.geteuid():
-            raise Misuse(f"{folder} belongs to user {found.st_uid}; whoever owns it could read and forge messages") from None
-        if found.st_mode & 0o077:
-            raise Misuse(f"{folder} is open to others (mode {found.st_mode & 0o777:03o}); run: chmod 700 {folder}") from None
+    except FileExistsError:
+        raise Misuse(f"{folder} cannot be a folder of weft's own: a file is in its place, or in that of {folder.parent}") from None
+    except OSError as error:
+        raise Misuse(f"the run folder {folder} cannot be made: {error.strerror}; name another") from None
+    if stat.S_ISLNK(found.st_mode):
+        raise Misuse(f"{folder} must be a folder of weft's own, and it is a file or a link")
+    if found.st_uid != os.geteuid():
+        raise Misuse(f"{folder} belongs to user {found.st_uid}; whoever owns it could read and forge messages")
+    if found.st_mode & 0o077:
+        raise Misuse(f"{folder} is open to others (mode {found.st_mode & 0o777:03o}); run: chmod 700 {folder}")
     return folder

@@ -101,12 +101,14 @@ class Mailbox:
         self._local: deque[Any] = deque()  # what pykka put, each announced by one token in the socket
         self._backlog: deque[Any] = deque()  # taken in already: raw frames, and local messages in their place
         self._source: Source | None = None
+        self._receive: Callable[[], bytes] = self._receive_proven
         self._lock = threading.Lock()  # between `put` and `close`: nothing is put where nobody looks any more
         self._names: Mapping[str, str] = {}
 
     def attach(self, source: Source, names: Mapping[str, str] | None = None) -> None:
         """Mail comes from there. `names`: which actor each public key may speak for, where keys are asked for."""
         self._source = source
+        self._receive = self._receive_proven if source.is_secure else source.receive
         self._names = names or {}
 
     # The actor's side
@@ -126,7 +128,7 @@ class Mailbox:
                 return self._local.popleft()
             else:
                 try:
-                    item = self._next()
+                    item = self._receive()
                 except Idle:
                     now = self._clock()
                     continue
@@ -222,16 +224,10 @@ class Mailbox:
 
     # Inside
 
-    def _next(self) -> bytes:
-        source = self._source
-        assert source is not None
-        if not source.is_secure:
-            return source.receive()
-        data, key = source.receive_with_key()
-        return self._proven(data, key)
-
-    def _proven(self, data: bytes, key: str) -> bytes:
-        """A frame from the network, if its sender's name belongs to its key; else empty, which decodes to nothing."""
+    def _receive_proven(self) -> bytes:
+        """The next frame from the network, if its sender's name belongs to its key; else Idle, as if it had not come."""
+        assert self._source is not None
+        data, key = self._source.receive_with_key()
         if data == self._token:
             return data
         try:
@@ -261,7 +257,7 @@ class Mailbox:
                 if source.is_empty():
                     break
                 try:
-                    data = self._next()
+                    data = self._receive()
                 except Idle:
                     continue
                 if data == self._token:

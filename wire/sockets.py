@@ -8,6 +8,7 @@ Called by `post` (which opens inlets and outlets by actor name) and by mailboxes
 """
 from __future__ import annotations
 
+import re
 import threading
 import uuid
 from collections.abc import Collection
@@ -26,11 +27,19 @@ FREE_MS = 2000  # how long a closing inlet waits for its address to be let go
 NEVER = -1
 
 
+_Z85 = re.compile(rb"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}\Z")
+
+
 class Keys(NamedTuple):
     """A CURVE key pair, in Z85."""
 
     public: bytes
     secret: bytes
+
+
+def is_key(text: bytes) -> bool:
+    """One half of a pair, as far as its spelling tells."""
+    return type(text) is bytes and _Z85.match(text) is not None
 
 
 def new_keys() -> Keys:
@@ -122,7 +131,11 @@ class Outlet:
             socket.setsockopt(zmq.CURVE_PUBLICKEY, keys.public)
             socket.setsockopt(zmq.CURVE_SECRETKEY, keys.secret)
             socket.setsockopt(zmq.CURVE_SERVERKEY, server)
-        socket.connect(address)
+        try:
+            socket.connect(address)
+        except zmq.ZMQError as error:
+            socket.close()
+            raise Misuse(f"nothing can be sent to {address}: {error}") from None
         self._address = address
         self._bound = bound
         self._send = super(zmq.Socket, socket).send  # past the layer that handles options weft does not use

@@ -1,31 +1,30 @@
-"""The closed table of messages: type code to message type, with the checks compiled once.
+"""The closed table of messages: type code to message type, and the shape of each.
 
 A code is never used again for another message. Tables are values: the product has one (`messages.TABLE`), a test may make its own.
 """
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ..scheduler.errors import Misuse
-from .records import Dump, Load
-from .shapes import shape_of
+from .shapes import Shape, shape_of
 
 Message: TypeAlias = tuple[Any, ...]  # a NamedTuple of the table
 
 
 class Table:
-    """`kinds` by code, `codes` by type; `loads` by code, `dumps` by type where a message holds documents; `names` by type, as in `on_<name>`."""
+    """`kinds`, `shapes` and their `fingerprints` by code; `codes` by type; `names` by type, as in `on_<name>`."""
 
     def __init__(self, kinds: Mapping[int, type[Message]]) -> None:
-        shapes = {code: shape_of(kind) for code, kind in kinds.items()}
         self.kinds: Mapping[int, type[Message]] = MappingProxyType(dict(kinds))
         self.codes: Mapping[type[Message], int] = MappingProxyType({kind: code for code, kind in kinds.items()})
         self.names: Mapping[type[Message], str] = MappingProxyType({kind: name_of(kind) for kind in kinds.values()})
-        self.loads: dict[int, Load] = {code: shape.load for code, shape in shapes.items() if shape.load}
-        self.dumps: dict[type[Message], Dump] = {kinds[code]: shape.dump for code, shape in shapes.items() if shape.dump}
+        self.shapes: Mapping[int, Shape] = MappingProxyType({code: shape_of(kind) for code, kind in kinds.items()})
+        self.fingerprints: Mapping[int, str] = MappingProxyType({code: hashlib.sha256(str(shape).encode()).hexdigest()[:16] for code, shape in self.shapes.items()})
         if len(self.codes) != len(kinds) or len(set(self.names.values())) != len(kinds):
             raise Misuse("a message type, or a name, is in the table twice")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from weft.scheduler.errors import Misuse, NotStorable, Undecodable
 from weft.scheduler.model import Change, Entity, Version
 from weft.scheduler.values import MISSING, Link, ReadOnlyDict, ReadOnlyList, freeze, same
-from weft.wire.codec import VALUES, Codec, Values
+from weft.wire.codec import VALUES, Codec, Documents, Values
 from weft.wire.limits import DOCUMENT
 from weft.wire.messages import TABLE, Changes, Fed, Feed, Logged
 
@@ -134,6 +134,46 @@ def test_documents_travel_inside_messages_and_come_out_frozen() -> None:
     assert type(back.documents[0].document["value"]) is ReadOnlyList
     assert back.documents[1].document is MISSING
     assert type(back.documents[0].entity) is Entity
+
+
+def feed(document: Any) -> Feed:
+    return Feed(Version(1, 2), (Fed(Entity("main", "space", "cart"), 1, document),), False)
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, {"a": True}, {"a": 1.0}, {"a": 0.0}, {"a": -0.0}, [1], [True]], ids=repr)
+def test_a_document_that_equals_one_before_it_comes_out_as_it_is(value: Any) -> None:
+    """Small documents are remembered, by identity when sent and by bytes when received; those that are merely equal are not confused."""
+    codec = Codec(TABLE)
+    for document in [*map(freeze, ({"a": 1}, {"a": True}, {"a": 1.0}, {"a": 0.0}, {"a": -0.0}, [1], [True])), freeze(value)] * 2:
+        back = codec.decode(codec.encode("storage", 1, 1, 1, 0, feed(document))).message.documents[0].document
+        assert same(back, document)
+        assert type(back) is type(document)
+
+
+def test_a_document_that_is_not_frozen_is_sent_as_it_is_now() -> None:
+    codec, plain = Codec(TABLE), {"a": 1}
+    first = codec.encode("storage", 1, 1, 1, 0, feed(plain))
+    plain["a"] = 2
+    second = codec.encode("storage", 1, 1, 2, 0, feed(plain))
+    assert [codec.decode(data).message.documents[0].document for data in (first, second)] == [{"a": 1}, {"a": 2}]
+
+
+def test_what_is_remembered_of_documents_is_bounded() -> None:
+    documents = Documents()
+    for number in range(5000):
+        value = freeze([number, "x" * (number % 300)])
+        assert documents.extension(2, documents.wrap(value).data) == value
+        assert max(len(documents._known), len(documents._sent)) <= 512
+    assert all(len(data) <= 128 for data in documents._known)
+
+
+def test_a_refused_document_is_refused_again() -> None:
+    codec = Codec(TABLE)
+    frame = msgpack.packb([20, "storage", 1, 1, 1, 0, [[1, 2], [[["main", "space", "cart"], 1, msgpack.ExtType(2, b"\x82\xa1a\x01\xa1a\x02")]], False]])
+    for _ in range(2):
+        with pytest.raises(Undecodable) as caught:
+            codec.decode(frame)
+        assert caught.value.reason == "not-canonical"
 
 
 def test_the_documents_of_one_message_share_one_budget() -> None:

@@ -70,8 +70,8 @@ def test_a_word_that_is_not_among_the_words_is_refused() -> None:
     assert refusal(*body(1, ("", (0, 0), 0), 0, 0))[0] == "field"
 
 
-def test_a_look_alike_is_not_taken_for_a_remembered_record() -> None:
-    """Records of texts are remembered; records with numbers are not, because True equals 1."""
+def test_a_look_alike_is_not_taken_for_the_record_before_it() -> None:
+    """True equals 1, and is refused all the same."""
     assert CODEC.decode(msgpack.packb(body(7, 1, (1, 1)))).message == Fence(1, Version(1, 1))
     assert refusal(*body(7, 1, (True, 1)))[0] == "field"
 

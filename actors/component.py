@@ -2,7 +2,7 @@
 
 A handler is a method `on_<message>(self, message, sender)`. What it returns answers a question; None leaves the question open (`self.owed`, then `self.answer`).
 Invariants
-- An exception of a handler is reported and, if it was a question, answered with; it never stops the actor and is never swallowed.
+- An exception of a handler, sys.exit() included, is reported and, if it was a question, answered with; it never stops the actor and is never swallowed.
 - Nothing is sent to an actor before it has said which epoch it is; greetings are repeated until then.
 - Stopping handles what had arrived before the stop; whatever wanted an answer and gets none is answered with ActorDead.
 The same class runs in a pykka thread over ZeroMQ (`start`) and in the caller's thread over a Loopback (`play`).
@@ -12,23 +12,25 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import pykka
 
-from ..scheduler.errors import ActorDead, Misuse, ProtocolError, Undecodable, WeftError, by_name
+from ..scheduler.errors import ActorDead, Misuse, Undecodable, WeftError
 from ..wire.codec import Codec
-from ..wire.envelope import Arrival, Frame
+from ..wire.envelope import Frame
 from ..wire.link import Link
 from ..wire.loopback import Loopback
 from ..wire.mailbox import Mailbox, Tick
-from ..wire.messages import TABLE, Counted, Credit, Failed, Heartbeat, Hello, Presence, Probe, Ready
+from ..wire.messages import TABLE, Counted, Credit, Heartbeat, Hello, Presence, Probe, Ready
 from ..wire.names import checked_name
 from ..wire.table import Message, Table
 from ..wire.transport import Transport
-from .handlers import Handler, handlers_of
-from .questions import Owed, Questions, Then, failure
-from .reporter import Log, Reporter
+from .guard import Guard
+from .handlers import Handlers, handlers_of
+from .questions import Owed, Questions, Then, failure, outcome
+from .reporter import Log, Reporter, wording
 
 GREET_AGAIN = 0.5  # seconds between greetings to somebody who has not answered; a lost one costs no more than this
 
@@ -39,7 +41,7 @@ class Component(pykka.ThreadingActor):
     table: ClassVar[Table] = TABLE
     edge_bound: ClassVar[int] = 0  # above 0: this actor is outside the ring and has at most so many messages unhandled at any other
     use_daemon_thread = True  # a hung actor must not keep its process from ending; the supervisor stops actors in order
-    _handlers: ClassVar[dict[type[Message], Handler]] = {}
+    _handlers: ClassVar[Handlers]
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
@@ -51,13 +53,14 @@ class Component(pykka.ThreadingActor):
         self.name = checked_name(name)
         self.epoch = epoch
         self.reporter: Reporter = reporter or Log()
+        self._guard = Guard(self.name, self.reporter)
         self.clock = clock
         self.links: dict[str, Link] = {}
-        self.questions = Questions()
+        self.questions = Questions(self._guard.failed)
         self._transport = transport
         self._codec = Codec(self.table)
         self._greeting: dict[str, float] = {}  # whom to greet again, and when
-        self.mailbox = Mailbox(self.name, epoch, self.table, self._refused, transport.is_known, clock)
+        self.mailbox = Mailbox(self.name, epoch, self.table, partial(self.reporter.refused, self.name), transport.is_known, clock)
         super().__init__()
         transport.open(self.mailbox)
 
@@ -100,13 +103,14 @@ class Component(pykka.ThreadingActor):
         self._arm(now)
 
     def answer(self, owed: Owed, message: Message) -> None:
-        """Answer a question that was left open. One whose asker was replaced meanwhile is let go."""
+        """Answer a question that was left open. One whose asker was replaced meanwhile is let go; an answer that cannot be sent is told to the asker, too, as the error."""
         if owed not in self.questions.owed:
             raise Misuse(f"question {owed.number} of {owed.sender} has been answered already")
-        self.questions.owed.discard(owed)
-        link = self.link(owed.sender)
-        if link.peer_epoch in (0, owed.epoch):
-            link.send(message, -owed.number)
+        try:
+            self._reply(owed, message)
+        except Misuse as error:
+            self._reply(owed, failure(error))
+            raise
 
     @property
     def owed(self) -> Owed:
@@ -147,14 +151,25 @@ class Component(pykka.ThreadingActor):
     def on_start(self) -> None:
         try:
             self.begin()
-        except Exception as error:
-            self.reporter.failed(self.name, "begin", error)
+        except BaseException as error:
+            self._guard.failed("begin", error)
             self.stop()
 
     def _handle_receive(self, message: Any) -> Any:
         """What came by the wire goes straight to its handler, past pykka's look at what it might be."""
         frame = self.mailbox.current
-        return super()._handle_receive(message) if frame is None else self._dispatch(frame)
+        return self._local(message) if frame is None else self._dispatch(frame)
+
+    def _local(self, message: Any) -> Any:
+        """What pykka put in. Whoever waits for the outcome gets the error, as pykka has it; if nobody does, it is reported."""
+        try:
+            return super()._handle_receive(message)
+        except BaseException as error:
+            if not self.mailbox.is_asked:
+                return self._guard.failed(type(message).__name__, error)
+            if isinstance(error, Exception):
+                raise
+            raise WeftError(f"{type(error).__name__}: {wording(error)}") from error  # raised as it is, pykka would stop every actor of the process
 
     def on_receive(self, message: Any) -> Any:
         if type(message) is Tick:
@@ -163,33 +178,30 @@ class Component(pykka.ThreadingActor):
 
     def tick(self, now: float) -> None:
         """Deadlines that have come. On a loopback whoever moves the clock calls this."""
-        try:
-            self.questions.expire(now)
-            for target in [target for target, due in self._greeting.items() if due <= now]:
+        self.questions.expire(now)
+        for target in [target for target, due in self._greeting.items() if due <= now]:
+            with self._guard.on("tick"):
                 self._greet(target, now)
-        except Exception as error:
-            self.reporter.failed(self.name, "tick", error)
         self._arm(now)
 
     def on_stop(self) -> None:
-        """Whatever wanted an answer gets one."""
-        dead = ActorDead(f"{self.name} stopped before it answered")
-        try:
-            self.questions.close(self.name)
+        """Whatever wanted an answer gets one, and everything that was opened is closed, whatever else goes wrong."""
+        self.questions.close(self.name)
+        with self._guard.on("end"):
             self.end()
-        except Exception as error:
-            self.reporter.failed(self.name, "end", error)
-        try:
-            owed = {Owed(frame.sender, frame.sender_epoch, frame.ask) for frame in self.mailbox.remains() if frame.ask > 0}
-            self.questions.owed |= owed
-            for each in sorted(self.questions.owed):
-                self.answer(each, failure(dead))
-        except Exception as error:
-            self.reporter.failed(self.name, "stop", error)
-        finally:
-            for link in self.links.values():
-                link.close()
-            self.mailbox.close()
+        with self._guard.on("stop"):
+            self.questions.owed.update(Owed(frame.sender, frame.sender_epoch, frame.ask) for frame in self.mailbox.remains() if frame.ask > 0)
+        dead = failure(ActorDead(f"{self.name} stopped before it answered"))
+        for owed in sorted(self.questions.owed):
+            with self._guard.on("stop"):
+                self.answer(owed, dead)
+        for close in (*(link.close for link in self.links.values()), self.mailbox.close):
+            with self._guard.on("stop"):
+                close()
+
+    def on_failure(self, *problem: Any) -> None:
+        """pykka has given this actor up: what it holds is given back as at any other end, the lock on its name above all."""
+        self.on_stop()
 
     # Messages that every component takes
 
@@ -206,6 +218,7 @@ class Component(pykka.ThreadingActor):
 
     def on_credit(self, message: Credit, sender: str) -> None:
         self.link(sender).credit(message.handled)
+        self.links[sender].flush()
 
     def on_probe(self, message: Probe, sender: str) -> Heartbeat:
         return self.heartbeat()
@@ -221,39 +234,40 @@ class Component(pykka.ThreadingActor):
         mailbox = self.mailbox
         try:
             if mailbox.missing:
-                self._missed(sender, mailbox.missing)
+                self.reporter.gap(self.name, sender, mailbox.missing)
+                self.missed(sender, mailbox.missing)
             if not ask:
-                self._handler(message)(self, message, sender)
+                self._handlers[type(message)](self, message, sender)
             elif ask < 0:
-                self._answered(-ask, sender, message)
+                if not self.questions.end(-ask, sender, outcome(message)):
+                    raise Undecodable(f"{sender[:40]!r} answers question {-ask}, which nobody asks", reason="unasked")
             else:
                 self.questions.owed.add(owed := Owed(sender, sender_epoch, ask))
-                answer = self._handler(message)(self, message, sender)
+                answer = self._handlers[type(message)](self, message, sender)
                 if answer is not None:
                     self.answer(owed, answer)
-        except Undecodable as error:
+        except BaseException as error:
+            self._caught(frame, error)
+        arrival = mailbox.arrival
+        if arrival is not None and arrival.window and (ask or type(message) is not Credit) and (handled := arrival.newly_done()):  # Credit earns none, or it never ends
+            with self._guard.on("Credit"):
+                self.link(sender).reply(Credit(handled))
+
+    def _caught(self, frame: Frame, error: BaseException) -> None:
+        """A handler raised. A fault of the frame is refused, any other reported; the asker is told in both cases."""
+        if isinstance(error, Undecodable):
             self.mailbox.refuse(error)
-        except Exception as error:
-            self.reporter.failed(self.name, type(message).__name__, error)
-            if ask > 0 and (owed := Owed(sender, sender_epoch, ask)) in self.questions.owed:
+        else:
+            self._guard.failed(type(frame.message).__name__, error)
+        if frame.ask > 0 and (owed := Owed(frame.sender, frame.sender_epoch, frame.ask)) in self.questions.owed:
+            with self._guard.on("answer"):
                 self.answer(owed, failure(error))
-        if mailbox.arrival is not None and mailbox.arrival.window:
-            self._credit(sender, mailbox.arrival)
-
-    def _handler(self, message: Message) -> Handler:
-        handler = self._handlers.get(type(message))
-        if handler is None:
-            raise ProtocolError(f"{self.name} does not take {type(message).__name__}")
-        return handler
-
-    def _answered(self, number: int, sender: str, message: Message) -> None:
-        outcome = by_name(message.name, message.text, dict(message.fields)) if isinstance(message, Failed) else message
-        if not self.questions.end(number, sender, outcome):
-            raise Undecodable(f"{sender[:40]!r} answers question {number}, which nobody asks", reason="unasked")
 
     def _meet(self, message: Hello | Ready, sender: str) -> None:
         frame = self.mailbox.current
         assert frame is not None
+        if frame.seq:
+            raise Undecodable("a greeting has no sequence number", reason="envelope")
         link = self.link(sender)
         if link.establish(frame.sender_epoch):
             link.renew(self._transport.connect(self.name, sender, self.edge_bound))
@@ -262,27 +276,24 @@ class Component(pykka.ThreadingActor):
         self.mailbox.arrivals.known[sender].window = max(0, message.window)
         self.met(sender, frame.sender_epoch, message.presence)
 
-    def _missed(self, sender: str, missing: int) -> None:
-        self.reporter.gap(self.name, sender, missing)
-        self.missed(sender, missing)
-
-    def _credit(self, sender: str, arrival: Arrival) -> None:
-        """Tell a sender at the edge, when half of what it may have under way is done."""
-        if arrival.done + 1 - arrival.credited >= (arrival.window + 1) // 2:
-            arrival.credited = arrival.done + 1  # the current one is done but for being counted
-            self.link(sender).send(Credit(arrival.credited))
+    def _reply(self, owed: Owed, message: Message) -> None:
+        link = self.link(owed.sender)
+        if link.peer_epoch in (0, owed.epoch):
+            link.reply(message, -owed.number, owed.epoch)
+        self.questions.owed.discard(owed)
+        if link.is_stuck:  # a greeting is answered when there is room again
+            self._greeting.setdefault(owed.sender, (now := self.clock()) + GREET_AGAIN)
+            self._arm(now)
 
     def _greet(self, target: str, now: float) -> None:
-        self.links[target].greet(self.presence())
         self._greeting[target] = now + GREET_AGAIN
+        self.links[target].flush()
+        self.links[target].greet(self.presence())
 
     def _arm(self, now: float) -> None:
         due = min(self.questions.next_deadline(), min(self._greeting.values(), default=math.inf))
         if due != self.mailbox.alarm:
             self.mailbox.set_alarm(due, now)
-
-    def _refused(self, error: Undecodable) -> None:
-        self.reporter.refused(self.name, error)
 
 
 Component._handlers = handlers_of(Component, TABLE)

@@ -8,6 +8,23 @@ from typing import NamedTuple, Protocol
 
 from ..scheduler.errors import Undecodable
 
+MOST_TEXT = 10_000  # characters of an error's text that are passed on: enough for a page, too few to fill a log or a frame
+
+
+def wording(error: BaseException) -> str:
+    """An error's text, whatever its class does: it can be written and sent, and is cut if it is long."""
+    text = _text(error)
+    if len(text) > MOST_TEXT:
+        text = f"{text[:MOST_TEXT]}… ({len(text)} characters)"
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException as second:  # whatever it is, it says nothing about what went wrong first
+        return f"(its text cannot be had: {type(second).__name__})"
+
 
 class Report(NamedTuple):
     """`what` is failed, refused or gap; `about` the message kind, the reason word, or the sender."""
@@ -38,7 +55,9 @@ class Log:
         self._lock = threading.Lock()
 
     def failed(self, actor: str, kind: str, error: BaseException) -> None:
-        self._logger.error("%s: handling %s failed: %s", actor, kind, error, exc_info=error)
+        text = wording(error)
+        shown = error if text == _text(error) else Exception(text).with_traceback(error.__traceback__)  # a log that cannot be written would say nothing
+        self._logger.error("%s: handling %s failed: %s", actor, kind, text, exc_info=shown)
 
     def refused(self, actor: str, error: Undecodable) -> None:
         with self._lock:

@@ -1,23 +1,50 @@
 """The command line: `weft`, also `python -m weft`.
 
 Owns what people type and what they see. Every command imports its part when it runs, so that `weft --version` starts nothing. Exit codes: 0 done, 1 it failed, 2 the command
-was called wrongly (an unknown command, option or benchmark; the message lists what there is).
+was called wrongly (an unknown command, option or benchmark; the message lists what there is). Whatever the user or the machine can be blamed for ends in one sentence, not in a
+traceback.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .. import __version__
+from ..scheduler.errors import WeftError
 
 if TYPE_CHECKING:
     from ..bench.runner import Result
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The group that says an error in one sentence."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        try:
+            return super().main(*arguments, **options)
+        except WeftError as error:
+            sentence = str(error)
+        except OSError as error:
+            sentence = f"{error.filename or 'the output cannot be written'}: {error.strerror or error}"  # a write to the output names no file
+            _let_go()
+        click.echo(f"Error: {sentence}", err=True)
+        sys.exit(1)
+
+
+def _let_go() -> None:
+    """What cannot be written is given up, or Python would try again at its end and complain a second time."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="weft")
 def main() -> None:
     """weft: a demand-driven, transactional, reactive runtime."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.actors.component import Component
 from weft.actors.reporter import Record
-from weft.scheduler.errors import WeftError
+from weft.scheduler.errors import Misuse, WeftError
 from weft.wire.endpoints import Ipc
 from weft.wire.messages import Heartbeat, Probe
 from weft.wire.post import Post
@@ -50,6 +50,14 @@ class Inquirer(Component):
             self.ask("witness", Probe(), self._heard, within=PATIENCE)
         else:
             self._done.set_result((perf_counter() - self._began, answer))
+
+
+def check_room(folder: Path) -> None:
+    """Whether sockets can be made there; known before the story begins, and not in its middle."""
+    try:
+        Ipc(folder / "run").address("inquirer")
+    except Misuse:
+        raise Misuse(f"the temporary folder {folder.parent} has too long a path for sockets; set TMPDIR to a shorter one, such as /tmp") from None
 
 
 def correspond(folder: Path) -> Iterator[str]:

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import weft
 from weft.examples.committer import COUNTER
-from weft.examples.correspondence import correspond
+from weft.examples.correspondence import check_room, correspond
 from weft.scheduler.log import Entry
 from weft.scheduler.rejection import Rejection
 from weft.scheduler.values import Value
@@ -33,8 +33,9 @@ order = weft.cell("order", of=dict)
 
 def tell() -> Iterator[str]:
     """The whole story, line by line as it happens."""
-    yield f"weft {weft.__version__}: what there is today. The reactive runtime is not there yet; this is what it will stand on.\n"
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
+        check_room(Path(folder))
+        yield f"weft {weft.__version__}: what there is today. The reactive runtime is not there yet; this is what it will stand on.\n"
         yield from two_sessions()
         yield from rolled_back()
         yield from killed(Path(folder))
@@ -108,18 +109,7 @@ def rolled_back() -> Iterator[str]:
 def killed(folder: Path) -> Iterator[str]:
     yield "3. A process that is killed in the middle of its work"
     url = f"sqlite:{folder / 'store'}"
-    committer = subprocess.Popen([sys.executable, "-m", "weft.examples.committer", url], stdout=subprocess.PIPE, text=True)
-    assert committer.stdout is not None
-    acknowledged = first = int(committer.stdout.readline())
-    started = perf_counter()
-    try:
-        while acknowledged < ACKNOWLEDGED and (line := committer.stdout.readline()):
-            acknowledged = int(line)
-        rate = (acknowledged - first) / (perf_counter() - started)
-    finally:
-        committer.kill()
-    acknowledged = max([acknowledged, *(int(line) for line in committer.stdout.read().splitlines(keepends=True) if line.endswith("\n"))])
-    committer.wait()
+    acknowledged, rate = _commit_and_kill(url)
     started = perf_counter()
     engine = open_engine(url, COUNTER.space, runtime="committer", codec=VALUES)
     milliseconds = (perf_counter() - started) * 1000
@@ -129,6 +119,26 @@ def killed(folder: Path) -> Iterator[str]:
         raise RuntimeError(f"{acknowledged} commits were acknowledged and {found} are there")
     yield f"   Another process committed to SQLite, one number a commit, {rate:,.0f} a second, until SIGKILL. It was told of {acknowledged} commits."
     yield f"   Opened again in {milliseconds:.1f} ms, as epoch {engine.epoch}: the newest number is {found}. Every acknowledged commit is there.\n"
+
+
+def _commit_and_kill(url: str) -> tuple[int, float]:
+    """The newest number that the process was told is durable, and how many a second it committed."""
+    numbers: list[int] = []
+    with subprocess.Popen([sys.executable, "-m", "weft.examples.committer", url], stdout=subprocess.PIPE, text=True) as committer:
+        try:
+            for line in committer.stdout or ():
+                if line.endswith("\n"):  # the last one may be cut short by the kill
+                    numbers.append(int(line))
+                if len(numbers) == 1:
+                    started = perf_counter()
+                elif len(numbers) == ACKNOWLEDGED:
+                    rate = (len(numbers) - 1) / (perf_counter() - started)
+                    committer.kill()
+        finally:
+            committer.kill()
+    if len(numbers) < ACKNOWLEDGED:
+        raise RuntimeError(f"the committing process ended by itself after {len(numbers)} commits (exit code {committer.returncode})")
+    return numbers[-1], rate
 
 
 def _refusal(ticket: Ticket) -> Rejection:

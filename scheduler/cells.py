@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from typing_extensions import TypeForm
 
 from .errors import BadAddress
-from .ids import MAX_STEPS, META, checked_id, checked_path, checked_space, checked_step, encodable, shown, spelled, unspelled
+from .ids import MAX_STEPS, META, checked_id, checked_path, checked_space, checked_step, encodable, shown, spelled, stored_path, unspelled
 from .model import VALUE, Address, Path
 
 T = TypeVar("T")
@@ -89,8 +89,7 @@ class Cell(_Fixed, Generic[T]):
 
     def address(self, here: str) -> Address:
         """Where it is in the document `{value, ...metadata}`, for a reader whose home space is `here`."""
-        path = self.path[1:] if self.path[:1] == (META,) else VALUE + self.path
-        return Address(here if self.space is None else self.space, self.scope, self.id, path)
+        return Address(here if self.space is None else self.space, self.scope, self.id, stored_path(self.path))
 
     def _parts(self) -> tuple[str | None, str, str, Path]:
         return self.space, self.scope, self.id, self.path

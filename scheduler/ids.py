@@ -66,6 +66,11 @@ def checked_path(path: object) -> Path:
     return path
 
 
+def stored_path(path: Path) -> Path:
+    """Where a cell's path leads inside the document `{value, ...metadata}`."""
+    return path[1:] if path[:1] == (META,) else VALUE + path
+
+
 def spelled(space: str | None, scope: str, id: str, path: Path) -> str:
     """The text of an address."""
     ahead = "" if space is None else f"{_escaped(space)}:"

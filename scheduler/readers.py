@@ -91,6 +91,12 @@ class Readers(Generic[R]):
         if trie is not None:
             trie.gather(change, found)
 
+    def touching(self, entity: Entity, path: Path) -> Iterator[tuple[R, bool]]:
+        """The readers to whom a write at this path may matter (semantics C.2), and whether deeply; one with several such reads comes once for each."""
+        trie = self._tries.get(entity)
+        if trie is not None:
+            yield from trie.touching(path)
+
     def check(self) -> None:
         """Raises BrokenInvariant naming R1 or R2."""
         standing: dict[R, set[Read]] = {}
@@ -186,6 +192,23 @@ class _Node(Generic[R]):
                 _beyond(node.children, before, after, kept, found)
             else:
                 _below(node.children, before, after, found)
+
+    def touching(self, path: Path) -> Iterator[tuple[R, bool]]:
+        node = self
+        for left in range(len(path), 0, -1):
+            yield from ((reader, True) for reader in node.deep or ())
+            if left == 1:
+                yield from ((reader, False) for reader in node.shallow or ())
+            below = None if node.children is None else node.children.get(path[-left])
+            if below is None:
+                return
+            node = below
+        stack = [node]
+        while stack:
+            node = stack.pop()
+            yield from ((reader, True) for reader in node.deep or ())
+            yield from ((reader, False) for reader in node.shallow or ())
+            stack.extend(reversed((node.children or {}).values()))
 
     def walk(self, path: Path = ROOT) -> Iterator[tuple[Path, _Node[R]]]:
         """Every node with its path."""

@@ -32,11 +32,11 @@ from .faults import Faults
 from .forms import decode_resolution, encode_resolution, encode_triggers
 from .patch import apply
 from .preconditions import require
+from .reach import NOTHING, reach_of
 from .seal import Sealed, SealedOperation, seal
 from .snapshots import SnapshotPolicy
-from .tables import PATCH, SET, CommitRow, Head, RevisionRow, SnapshotRow
+from .tables import PATCH, SENT_ONCE, SET, CommitRow, Head, Resolved, RevisionRow, SnapshotRow
 
-Resolved = tuple[tuple[CommitId, int], ...]
 _NOBODY: frozenset[int] = frozenset()
 
 
@@ -70,6 +70,8 @@ class Algorithm:
     def _replayed(self, sealed: Sealed, stored: CommitRow) -> Accepted:
         """What was answered then: an equal digest means equal operations."""
         id = sealed.commit.id
+        if stored.digest == SENT_ONCE:
+            raise ProtocolError(f"commit replay mismatch: {id} was accepted as seq {stored.seq} of a sender who sends each commit once; a local sequence number is used once")
         if stored.digest != sealed.digest:
             raise ProtocolError(f"commit replay mismatch: {id} was accepted as seq {stored.seq} with different content; a local sequence number is used once")
         revisions = tuple([Revision(item.entity, stored.branch, stored.seq, index, item.op, item.payload) for index, item in enumerate(sealed.operations)])
@@ -90,11 +92,12 @@ class Algorithm:
             if head is None:
                 number += 1
                 head = _first(batch, number, key)
-            document = payload if op == SET else MISSING
+            document, reach = payload if op == SET else MISSING, NOTHING
             if op == PATCH:
-                document = _patched(batch.document(branch, entity) if before is None else before[1], item, head)
+                met = batch.document(branch, entity) if before is None else before[1]
+                document, reach = _patched(met, item, head), reach_of(payload, met)
             written[key] = _moved(head, item, seq, index, id), document
-            entries.append((RevisionRow(head.number, seq, index, op, data), payload if op == PATCH else None))
+            entries.append((RevisionRow(head.number, seq, index, op, data), payload if op == PATCH else None, reach))
             revisions.append(Revision(entity, branch, seq, index, op, payload))
         snapshots = self._snapshots(written, seq)
         triggers = encode_triggers(self._codec, provenance.triggers) if provenance.triggers else None

@@ -1,6 +1,7 @@
 """A group of commits on its way into the store: what those decided so far have changed, over what is committed.
 
 - Commits of a group are decided one after another, each against everything before it, and nothing is written before all are decided: a bad one leaves no trace by itself.
+- Each patch is staged with its reach, what it wrote beyond its names; the reach of committed ones is remembered, or told again from the document that the patch met.
 - `flush` writes the rows, table by table; `publish` puts the outcome into the engine's memory, once the backend has committed.
 Made by the engine for each group, filled by the commit algorithm.
 """
@@ -12,16 +13,18 @@ from ..scheduler.model import CommitId, Entity, Path
 from ..scheduler.values import Value
 from . import faults as at
 from .branches import lineage
-from .conflicts import operation_touches
+from .conflicts import operation_touches, reach_touches
 from .current import Current, Key
 from .faults import Faults
 from .patch import PatchOp
+from .reach import Reach, may_reach, reach_of
+from .replay import Replay
 from .snapshots import RETENTION
 from .tables import PATCH, CommitRow, Head, RevisionRow, SnapshotRow, Tables
 
-Entry = tuple[RevisionRow, Value]  # one operation: its row, and the operations of a patch
+Entry = tuple[RevisionRow, Value, Reach]  # one operation: its row, and the operations of a patch with their reach
 Written = dict[Key, tuple[Head, Value]]  # documents as a commit leaves them
-Touch = tuple[int, str, tuple[PatchOp, ...] | None]  # one operation of the log as conflicts look at it: seq, word, operations of a patch
+Touch = tuple[RevisionRow, tuple[PatchOp, ...] | None, Reach | None]  # one operation of the log as conflicts look at it: row, operations of a patch, reach if it is at hand
 
 
 class Batch:
@@ -88,22 +91,39 @@ class Batch:
             head = self.head((level, entity))
             if head is None or head.seq <= basis:
                 continue
-            for seq, op, operations in self._since(head, basis, limit):
-                if (seq not in named or seq <= self._current.horizon) and operation_touches(op, operations, path, deep):  # before the horizon it may stand for others
-                    return seq
+            replay = Replay(self._current.tables, self._current.history, self._current.branches, head)
+            for row, operations, reach in self._since(head, basis, limit):
+                if row.seq in named and row.seq > self._current.horizon:  # before the horizon it may stand for others
+                    continue
+                if operation_touches(row.op, operations, path, deep):
+                    return row.seq
+                if operations is not None and may_reach(operations, path, deep):
+                    if reach is None:
+                        reach = self._recalled(replay, row, operations)
+                    if reach_touches(reach, path, deep):
+                        return row.seq
         return None
+
+    def _recalled(self, replay: Replay, row: RevisionRow, operations: tuple[PatchOp, ...]) -> Reach:
+        """The reach of a committed patch."""
+        place, known = row[:3], self._current.reaches
+        reach = known.get(place, None)
+        if reach is None:
+            reach = reach_of(operations, replay.before(row))
+            known.put(place, reach)
+        return reach
 
     def _since(self, head: Head, basis: int, limit: int) -> Iterator[Touch]:
         current = self._current
         stored = current.head((head.branch, head.entity)) if head.seq > current.seq else head
         if stored is not None and stored.seq > basis:  # else all there is since the basis was decided in this group
             for row in current.tables.revisions(head.number, basis, min(limit, current.seq)):
-                yield row.seq, row.op, current.history.operations(row, head) if row.op == PATCH else None
-        for row, operations in self._entries[self._indexed :]:
-            self._log.setdefault(row.number, []).append((row.seq, row.op, operations))
+                yield row, current.history.operations(row, head) if row.op == PATCH else None, None
+        for entry in self._entries[self._indexed :]:
+            self._log.setdefault(entry[0].number, []).append(entry)
         self._indexed = len(self._entries)
         for touch in self._log.get(head.number, ()):
-            if basis < touch[0] <= limit:
+            if basis < touch[0].seq <= limit:
                 yield touch
 
     # what a commit leaves
@@ -141,5 +161,6 @@ class Batch:
         current.commits.update(self.commits)
         current.locals.update(self._locals)
         current.heads.update(self._heads)
+        current.reaches.update({row[:3]: reach for row, _, reach in self._entries if row.op == PATCH})
         for key, head in self._heads.items():
             current.remember(key, head, self._documents[key])

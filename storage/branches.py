@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..scheduler.errors import HistoryCollected, ProtocolError
+from ..scheduler.ids import encodable
 from .tables import ACTIVE, DELETED, Branch
 
 DEFAULT = ""
@@ -27,7 +28,7 @@ def lineage(branches: Mapping[str, Branch], name: str, upto: int) -> Iterator[tu
 
 
 def readable(branches: Mapping[str, Branch], name: str) -> Branch:
-    branch = branches.get(name)
+    branch = branches.get(name) if type(name) is str else None
     if branch is None:
         raise ProtocolError(f"there is no branch {name!r} in this space; fork it first")
     return branch
@@ -52,8 +53,8 @@ def check_range(branches: Mapping[str, Branch], name: str, seq: object, head: in
 
 def forked(branches: Mapping[str, Branch], name: str, parent: str, at: int | None, head: int, horizon: int = 0) -> Branch:
     """The branch that a fork makes, or the one that is there already."""
-    if type(name) is not str or not name or "\0" in name or len(name) > MAX_NAME:
-        raise ProtocolError(f"{name!r} is no name for a branch: it is a non-empty text of at most {MAX_NAME} characters without NUL")
+    if type(name) is not str or not name or "\0" in name or len(name) > MAX_NAME or not encodable(name):
+        raise ProtocolError(f"{name!r} is no name for a branch: it is a non-empty text of at most {MAX_NAME} characters, without NUL and lone surrogates")
     source = readable(branches, parent)
     there = branches.get(name)
     if there is not None:

@@ -18,8 +18,6 @@ from .link import Connect, Receiver
 from .pace import Pace
 from .spaces import Store
 
-SQLITE = "sqlite:"
-
 
 class Hosts:
     """`opener` opens a space's engine. `folder` is where a store that other processes share lives; `pace`, how often others' commits are looked for (None: there are no others)."""
@@ -64,6 +62,5 @@ class Hosts:
 def open_hosts(store: str | Store, *, runtime: str, codec: Codec, full_sync: bool = False, delay: float = FANOUT_DELAY) -> Hosts:
     """The hosts of a store: a url, "memory:" or "sqlite:FOLDER", or a Store, which several hosts of one process may share. A "memory:" that is only named is theirs alone."""
     kept = store if isinstance(store, Store) else Store(store, full_sync=full_sync)
-    folder = Path(kept.url.removeprefix(SQLITE)).expanduser() if kept.url.startswith(SQLITE) else None
-    pace = Pace if folder is not None or kept is store else None
-    return Hosts(lambda space: open_engine(kept, space, runtime=runtime, codec=codec), folder, delay=delay, pace=pace)
+    pace = Pace if kept.folder is not None or kept is store else None
+    return Hosts(lambda space: open_engine(kept, space, runtime=runtime, codec=codec), kept.folder, delay=delay, pace=pace)

@@ -12,6 +12,7 @@ from .branches import check_range, lineage
 from .codec import Codec
 from .history import History
 from .link import Delivered
+from .reach import Reach
 from .recent import Recent, Weighed
 from .tables import Branch, CommitRow, Head, Tables
 
@@ -19,10 +20,12 @@ HEADS = 50_000  # some 400 bytes each
 DOCUMENT_BYTES = 64 << 20  # encoded; in memory they are a few times that
 COMMITS = 20_000
 SESSIONS = 10_000
+REACHES = 50_000  # some 200 bytes each; nearly all of them are the empty one
 CATCH_UP = 1_000  # foreign commits that are looked through one by one; beyond that it is cheaper to forget everything
 OVERHEAD = 200  # bytes that even an empty document costs
 
 Key = tuple[str, Entity]  # a document in a branch
+Place = tuple[int, int, int]  # a revision: document number, seq, index
 UNKNOWN = -1
 
 
@@ -38,6 +41,7 @@ class Current:
         self.documents: Weighed[Key, Value] = Weighed(DOCUMENT_BYTES)
         self.commits: Recent[CommitId, CommitRow] = Recent(COMMITS)
         self.locals: Recent[str, int] = Recent(SESSIONS)  # newest accepted local sequence of a session, UNKNOWN if it has none
+        self.reaches: Recent[Place, Reach] = Recent(REACHES)  # what patches wrote beyond their names
 
     def refresh(self) -> None:
         """Catch up with the log. The caller holds one view of the tables, or the write transaction."""
@@ -48,6 +52,7 @@ class Current:
             self.documents.clear()
             self.commits.clear()
             self.locals.clear()
+            self.reaches.clear()
         else:
             for commit in landed:
                 self.locals.drop(commit.id.session)

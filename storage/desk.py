@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..scheduler.errors import ProtocolError, SessionError, WeftError
+from ..scheduler.ids import shown
 from ..scheduler.model import CommitId, Entity
 from ..scheduler.rejection import rejection
 from .authority import Authority, Landing, read_at
 from .commit import Accepted, Commit, Rejected, Verdict
 from .link import Delivered, Frame
+from .seal import is_commit_id
 from .sessions import SESSION_TTL, Outlet, Session, Sessions
 
 FANOUT_DELAY = 0.005  # one frame for a burst of commits instead of one for each; below what a person or a pass would notice
@@ -44,6 +46,7 @@ class Desk:
         self._report, self._delay = report, delay
         self._queue: list[tuple[Session, Commit]] = []
         self._scanned = engine.head()
+        self._take: Callable[[list[Commit]], list[Verdict]] | None = getattr(engine, "take", None)  # a shorter way for those who send each commit once; not every engine has one
 
     @property
     def head(self) -> int:
@@ -51,14 +54,18 @@ class Desk:
         return self._scanned
 
     def open(self, outlet: Outlet, now: float, *, principal: str = "", session: str | None = None, token: str | None = None,
-             outstanding: Iterable[int] = ()) -> tuple[Session, bool]:
-        """A new session, or the one that `token` resumes. No frame leaves before the `outstanding` commits, which its client sends again, are answered."""
+             outstanding: Iterable[int] = (), once: bool = False) -> tuple[Session, bool]:
+        """A new session, or the one that `token` resumes. No frame leaves before the `outstanding` commits, which its client sends again, are answered.
+        `once`: it is in this process and sends no commit twice."""
         opened, resumed = self.sessions.open(principal, session, token, outlet, now, self._scanned)
         opened.held = set(outstanding)
+        opened.once = once
         return opened, resumed
 
     def submit(self, session: Session, commit: Commit) -> None:
-        """Queues a commit for the next pump."""
+        """Queues a commit for the next pump. One without an id has no verdict to wait for, and would keep its whole group from theirs."""
+        if type(commit) is not Commit or not is_commit_id(commit.id):
+            raise ProtocolError(f"{shown(commit)} is no commit: it has an id of session and local sequence")
         self._queue.append((session, commit))
 
     def fetch(self, session: Session, entities: Sequence[Entity], now: float, branch: str = "") -> list[Delivered]:
@@ -93,10 +100,10 @@ class Desk:
 
     def pump(self, now: float) -> float | None:
         """Decides everything queued as one group, answers in the order of decision, sends the frames that are due. Says when the next one is."""
-        batch, self._queue = self._queue, []
-        if batch:
+        if self._queue:
+            batch, self._queue = self._queue, []
             verdicts = self._decide(batch)
-            self._note([(commit, verdict) for (_, commit), verdict in zip(batch, verdicts, strict=True)], now)
+            self._note(batch, verdicts, now)
             for (session, commit), verdict in zip(batch, verdicts, strict=True):
                 self._answer(session, commit, verdict, now)
         self.sessions.expire(now)
@@ -104,6 +111,8 @@ class Desk:
 
     def _decide(self, batch: list[tuple[Session, Commit]]) -> list[Verdict]:
         try:
+            if self._take is not None and all([session.once and commit.id[0] == session.key for session, commit in batch]):  # noqa: C419 (a list is twice as fast)
+                return self._take([commit for _, commit in batch])
             decided = iter(self.engine.apply([commit for session, commit in batch if commit.id.session == session.key]))
             return [next(decided) if commit.id.session == session.key else self._stray(session, commit) for session, commit in batch]
         except Exception as error:  # the engine itself failed, so nothing of the group was taken: each sender learns why
@@ -116,15 +125,17 @@ class Desk:
     def _refused(self, commit: Commit, error: Exception) -> Rejected:
         return Rejected(commit.id, rejection(error), self._scanned)
 
-    def _note(self, decided: list[tuple[Commit, Verdict]], now: float) -> None:
+    def _note(self, batch: list[tuple[Session, Commit]], verdicts: list[Verdict], now: float) -> None:
         """Stages what this group wrote. Where the log has grown by more, that is another process's work, which may be what a refused commit must read again."""
-        fresh = [_Fresh(verdict.seq, verdict.id, verdict.branch, tuple(dict.fromkeys(op.entity for op in commit.operations)))
-                 for commit, verdict in decided if isinstance(verdict, Accepted) and not verdict.replayed]
+        fresh = [(verdict, commit) for (_, commit), verdict in zip(batch, verdicts, strict=True) if type(verdict) is Accepted and not verdict.replayed]
         self.landed += len(fresh)
-        if self.engine.head() - self._scanned == len(fresh):
-            self._stage(fresh, now)
-        else:
+        head = self.engine.head()
+        if head - self._scanned != len(fresh):
             self.catch_up(now)
+        elif len(self.sessions) == 1 and all([session.key == commit.id[0] for session, commit in batch]):  # noqa: C419
+            self._scanned = head  # nobody else is there to be told
+        else:
+            self._stage([_Fresh(verdict.seq, verdict.id, verdict.branch, tuple(dict.fromkeys(op.entity for op in commit.operations))) for verdict, commit in fresh], now)
 
     def _stage(self, landings: Sequence[Landing], now: float) -> None:
         for landing in landings:
@@ -136,14 +147,19 @@ class Desk:
             self._scanned = landings[-1].seq
 
     def _answer(self, session: Session, commit: Commit, verdict: Verdict, now: float) -> None:
-        concerned = touched(commit)
-        if isinstance(verdict, Accepted):
-            written = {op.entity for op in commit.operations}
-            concerned = [entity for entity in concerned if entity in written and entity not in session.watched]
-        session.watched.update(concerned)
-        session.stage(concerned, now + self._delay)
-        session.decide(verdict.id, now + self._delay)
-        session.held.discard(verdict.id.local_seq)
+        if type(verdict) is Accepted:
+            watched = session.watched
+            concerned = [] if commit.branch else [op.entity for op in commit.operations if op.entity not in watched]
+        else:
+            concerned = touched(commit)
+        if concerned:
+            session.watched.update(concerned)
+            session.stage(concerned, now + self._delay)
+        session.decided.append(verdict.id)
+        if session.due is None:
+            session.due = now + self._delay
+        if session.held:
+            session.held.discard(verdict.id.local_seq)
         outlet = session.outlet
         if outlet is not None:
             try:

@@ -19,7 +19,7 @@ class DeskLink:
 
     def __init__(self, desk: Desk, receiver: Receiver, principal: str, report: Callable[[Exception], None]) -> None:
         self._desk, self._receiver, self._report = desk, receiver, report
-        self._opened, _ = desk.open(self, 0.0, principal=principal)
+        self._opened, _ = desk.open(self, 0.0, principal=principal, once=True)
 
     @property
     def session(self) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..scheduler.model import Entity, Path, Read
+from ..scheduler.model import VALUE, Entity, Path, Read
 from ..scheduler.overlap import is_prefix
 from ..scheduler.values import MISSING, ReadOnlyDict, Value
 from .patch import AddUnique, Append, Increment, RemoveByValue
@@ -78,6 +78,11 @@ class Draft:
         """The spine has been changed."""
         if self._spine is not None:
             self.document = self._spine.document
+
+    def replace(self, document: Value) -> None:
+        """The whole value has been put in place, as the first thing that was done here; the transaction has claimed the space if that changed anything."""
+        self.document = document
+        self.decide(VALUE)
 
     def vanish(self) -> None:
         """No document any more."""

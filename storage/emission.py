@@ -9,7 +9,7 @@
 """
 from __future__ import annotations
 
-from ..scheduler.model import VALUE, Path
+from ..scheduler.model import VALUE, Entity, Path
 from ..scheduler.values import MISSING, Value, same
 from .commit import Delete, Operation, Patch, Set
 from .draft import Draft
@@ -42,6 +42,11 @@ def emit(draft: Draft) -> tuple[Operation | None, list[Path]]:
         else:
             ops += merges
     return (Patch(entity, tuple(ops)) if ops else None), elided
+
+
+def replacement(entity: Entity, before: Value, after: Value) -> tuple[Operation | None, list[Path]]:
+    """The same for a document without metadata whose whole value was put in place and nothing else; `after` is `before` itself if that changed nothing."""
+    return (None, [VALUE]) if after is before else (Set(entity, after), [])
 
 
 def _bare(document: Value) -> bool:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import time
 
-from ..scheduler.errors import Misuse, StaleEpoch, StorageUnavailable, WeftError
+from ..scheduler.errors import Misuse, ProtocolError, StaleEpoch, StorageUnavailable, WeftError
 from ..scheduler.ids import checked_id
+from ..scheduler.log import NO_STAMP
 from ..scheduler.model import CommitId, Entity
 from ..scheduler.rejection import rejection
 from . import faults as at
@@ -24,12 +25,14 @@ from .codec import Codec
 from .collection import Collected, collect
 from .commit import Commit, Provenance, Rejected, Verdict
 from .current import Current
+from .direct import Direct
 from .faults import Faults
 from .forms import decode_triggers
 from .history import History
 from .link import Delivered
 from .listing import Listing, exists, list_ids
-from .seal import check_entity
+from .memory import MemoryTables
+from .seal import check_entity, is_sequence
 from .snapshots import SnapshotPolicy
 from .spaces import Store
 from .tables import Branch, Landed, Tables
@@ -53,6 +56,7 @@ class Engine:
         self._faults = faults or Faults()
         self._current = Current(tables, codec)
         self._algorithm = Algorithm(space, codec, SnapshotPolicy(snapshot_interval), self._faults, clock)
+        self._direct = Direct(tables, self._current, codec, clock) if type(tables) is MemoryTables and faults is None else None
         self._stale = True  # the caches may be behind the tables: nothing was read yet, or a transaction did not end as it should
         self._foreign = False  # another process has committed since the last poll
         try:
@@ -76,6 +80,11 @@ class Engine:
             return [self._rejected(commit, error) for commit in commits]
         return [verdict for commit in commits for verdict in self.apply((commit,))]
 
+    def take(self, commits: Sequence[Commit]) -> list[Verdict]:
+        """As `apply`, for commits that a sender in this process has made, and sends once."""
+        verdicts = None if self._direct is None or self._stale else self._direct.take(commits, self._runtime, self.epoch)
+        return self.apply(commits) if verdicts is None else verdicts
+
     def _group(self, commits: Sequence[Commit]) -> list[Verdict]:
         with self.transaction() as current:
             batch = Batch(current)
@@ -93,10 +102,10 @@ class Engine:
         except StorageUnavailable:
             raise
         except WeftError as error:
-            return Rejected(commit.id, rejection(error), batch.seq)
+            return Rejected(_id_of(commit), rejection(error), batch.seq)
 
     def _rejected(self, commit: Commit, error: WeftError) -> Rejected:
-        return Rejected(commit.id, rejection(error), self._current.seq)
+        return Rejected(_id_of(commit), rejection(error), self._current.seq)
 
     @contextmanager
     def transaction(self) -> Iterator[Current]:
@@ -137,6 +146,7 @@ class Engine:
     def read(self, entity: Entity, branch: str = "", at: int | None = None) -> Delivered:
         """The document as it is, or as it was after commit `at`; with the sequence number and stamp of its newest revision up to there."""
         check_entity(self.space, entity)
+        self.branch(branch)
         if at is None and (branch, entity) in self._current.documents:
             return self._current.read(branch, entity)
         with self.tables.reading():
@@ -146,6 +156,8 @@ class Engine:
 
     def after(self, seq: int, limit: int = ALL) -> list[Landed]:
         """The commits after a sequence number, up to `head()`, in order."""
+        if not is_sequence(seq):
+            raise ProtocolError(f"no commits come after {seq!r}: it is a sequence number from 0")
         if seq >= self._current.seq:
             return []
         return [landed for landed in self.tables.landed(seq, min(limit, self._current.seq - seq)) if landed.seq <= self._current.seq]
@@ -157,7 +169,7 @@ class Engine:
 
     def provenance(self, seq: int) -> Provenance | None:
         """Why a commit exists."""
-        row = self.tables.commit_row(seq)
+        row = self.tables.commit_row(seq) if is_sequence(seq) else None
         return None if row is None else Provenance(row.node, row.run, decode_triggers(self.codec, row.triggers, f"commit {seq}"), row.event)
 
     def poll(self) -> bool:
@@ -240,6 +252,12 @@ class Reader:
 
     def close(self) -> None:
         self._tables.close()
+
+
+def _id_of(commit: object) -> CommitId:
+    """Whom the verdict is for; what is no commit at all has no name."""
+    id = getattr(commit, "id", None)
+    return id if isinstance(id, CommitId) else NO_STAMP
 
 
 def open_engine(

@@ -11,10 +11,10 @@ from typing import Any
 
 from ..scheduler.errors import CorruptRow, ProtocolError, WeftError
 from ..scheduler.model import Address, CommitId
-from ..scheduler.values import ReadOnlyList, Value, freeze
+from ..scheduler.values import ReadOnlyDict, ReadOnlyList, Value, freeze
 from .codec import Codec
 from .patch import Add, AddUnique, Append, Increment, Move, PatchOp, Remove, RemoveByValue, Replace, Splice
-from .tables import DELETE, OPS, PATCH, SET, RevisionRow, SnapshotRow
+from .tables import DELETE, OPS, PATCH, SET, Resolved, RevisionRow, SnapshotRow
 
 _WORDS: dict[type[Any], str] = {
     Replace: "replace",
@@ -84,6 +84,8 @@ def _operation(kind: type[Any], fields: tuple[str, ...], row: list[Value]) -> Pa
 
 def row_document(codec: Codec, row: RevisionRow | SnapshotRow, where: str) -> Value:
     """The document that a set or a snapshot holds."""
+    if type(row.data) is ReadOnlyDict:
+        return row.data
     value = _decoded(codec, row.data, where)
     if not isinstance(value, dict):
         raise CorruptRow(f"stored documents must be plain object roots: {where} holds {type(value).__name__}")
@@ -128,13 +130,15 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def encode_resolution(codec: Codec, resolved: tuple[tuple[CommitId, int], ...]) -> bytes:
+def encode_resolution(codec: Codec, resolved: Resolved) -> bytes:
     return codec.encode(ReadOnlyList(ReadOnlyList((*id, seq)) for id, seq in resolved))
 
 
-def decode_resolution(codec: Codec, data: bytes | None, where: str) -> tuple[tuple[CommitId, int], ...]:
+def decode_resolution(codec: Codec, data: bytes | Resolved | None, where: str) -> Resolved:
     if data is None:
         return ()
+    if type(data) is tuple:
+        return data
     try:
         return tuple((CommitId(session, local), seq) for session, local, seq in _decoded(codec, data, where))
     except (TypeError, ValueError) as error:
@@ -145,16 +149,18 @@ def encode_triggers(codec: Codec, triggers: tuple[Address, ...]) -> bytes:
     return codec.encode(ReadOnlyList(ReadOnlyList((*trigger[:3], ReadOnlyList(trigger.path))) for trigger in triggers))
 
 
-def decode_triggers(codec: Codec, data: bytes | None, where: str) -> tuple[Address, ...]:
+def decode_triggers(codec: Codec, data: bytes | tuple[Address, ...] | None, where: str) -> tuple[Address, ...]:
     if data is None:
         return ()
+    if type(data) is tuple:
+        return data
     try:
         return tuple(Address(space, scope, id, tuple(path)) for space, scope, id, path in _decoded(codec, data, where))
     except (TypeError, ValueError) as error:
         raise CorruptRow(f"stored triggers must be lists of addresses: {where}: {error}") from None
 
 
-def _decoded(codec: Codec, data: bytes | None, where: str) -> Value:
+def _decoded(codec: Codec, data: Any, where: str) -> Value:
     if data is None:
         raise CorruptRow(f"{where} holds no data, and its op needs some")
     try:

@@ -38,6 +38,16 @@ class History:
     def operations(self, row: RevisionRow, head: Head) -> tuple[PatchOp, ...]:
         return row_operations(self._codec, row, _where(head, row))
 
+    def moved_on(self, document: Value, row: RevisionRow, head: Head) -> Value:
+        """The document after one more revision."""
+        op = row_op(row, _where(head, row))
+        if op != PATCH:
+            return row_document(self._codec, row, _where(head, row)) if op == SET else MISSING
+        try:
+            return apply(document, self.operations(row, head))
+        except (PatchApplyError, ProtocolError) as error:
+            raise CorruptRow(f"{_where(head, row)} does not apply to what went before it: {error}") from error
+
     def _stamp(self, seq: int) -> Stamp:
         row = self._tables.commit_row(seq)
         if row is None:

@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import ExitStack
 from typing import TypeVar
 
 from ..scheduler.errors import SessionError
@@ -138,16 +139,19 @@ class Host:
             self._thread.join()
 
     def _run(self, opener: Callable[[], Readable], hints: Callable[[], Hints] | None, delay: float, opened: Future[tuple[Readable, Desk]]) -> None:
-        try:
-            engine = opener()
-            desk = Desk(engine, mint=_mint, report=self.report, delay=delay)
-            self._hints = None if hints is None else hints()
-            if self._hints is not None and self._hints.socket is not None:
-                self._bell.listen(self._hints.socket)
-        except BaseException as error:
-            self._shut()
-            opened.set_exception(error)
-            return
+        with ExitStack() as undo:
+            try:
+                engine = opener()
+                undo.callback(engine.close)
+                desk = Desk(engine, mint=_mint, report=self.report, delay=delay)
+                self._hints = None if hints is None else hints()
+                if self._hints is not None and self._hints.socket is not None:
+                    self._bell.listen(self._hints.socket)
+            except BaseException as error:
+                self._shut()
+                opened.set_exception(error)
+                return
+            undo.pop_all()
         opened.set_result((engine, desk))
         try:
             self._serve(engine, desk)

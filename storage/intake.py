@@ -86,7 +86,7 @@ class Intake:
         entry = CommitEntry(version, layer.id, tuple(done.changes), proposal.provenance.node, proposal.group, result)
         try:
             layer.link.send(commit)
-        except WeftError as error:  # a link that does not take it is like a refusal that no frame will follow
+        except Exception as error:  # a link that does not take it, whatever the reason, is like a refusal that no frame will follow
             self._journal.append(entry)
             self._settlement.doom(layer, Rejected(layer.id, rejection(error), 0))
             self._settlement.step((), (layer.id,))

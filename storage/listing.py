@@ -17,6 +17,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..scheduler.errors import ConflictError, CorruptRow, ProtocolError
+from ..scheduler.ids import encodable
 from ..scheduler.model import Entity
 from .branches import lineage, readable
 from .tables import DELETE, Branch, Head, Tables
@@ -40,6 +41,8 @@ def list_ids(
     readable(branches, branch)
     if limit is not None and (type(limit) is not int or not 1 <= limit <= PAGE_LIMIT):
         raise ProtocolError(f"a page of {limit!r} ids: its limit is an integer from 1 to {PAGE_LIMIT}")
+    if type(scope) is not str or not encodable(scope) or not (after is None or (type(after) is str and encodable(after))):
+        raise ProtocolError(f"no listing of scope {scope!r} after {after!r}: both are texts without lone surrogates, `after` from the page before")
     newest = tables.newest()[0]
     if seq is not None and seq != newest:
         raise ConflictError(f"entity identifier snapshot changed: the listing began at {seq}, and the log is at {newest}; begin again without `after`", basis=seq, seq=newest)

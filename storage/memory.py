@@ -90,6 +90,21 @@ class MemoryTables:
         seen, self._seen = self._seen, self.space.version
         return seen != self._seen
 
+    # for whoever writes rows directly, holding the space's lock
+    @property
+    def busy(self) -> bool:
+        """A write transaction is open."""
+        return self._undo is not None
+
+    @property
+    def behind(self) -> bool:
+        """Another connection has committed, and `changed` was not asked since."""
+        return self._seen != self.space.version or self._closed
+
+    def landed_directly(self) -> None:
+        self.space.version += 1
+        self._seen += 1
+
     # lookups
     def newest(self) -> tuple[int, int]:
         return len(self.space.commits), len(self.space.documents)

@@ -18,14 +18,14 @@ from ..scheduler.errors import HistoryCollected, ProtocolError
 from ..scheduler.model import Entity, Path, Read
 from ..scheduler.overlap import compact, write_touches
 from ..scheduler.readset import ReadSet
-from ..scheduler.values import MISSING, Value
 from .branches import lineage, readable
 from .codec import Codec
-from .forms import row_document, row_op
+from .forms import row_op
 from .history import History
-from .patch import PatchOp, apply
+from .patch import PatchOp
+from .replay import Replay
 from .seal import check_entity
-from .tables import DELETE, PATCH, SET, Branch, Head, RevisionRow, Tables
+from .tables import DELETE, PATCH, Branch, Head, RevisionRow, Tables
 from .written import is_plain, named_paths, written_paths
 
 
@@ -45,7 +45,6 @@ class Overlaps:
     def __init__(self, space: str, tables: Tables, codec: Codec) -> None:
         self._space = space
         self._tables = tables
-        self._codec = codec
         self._history = History(tables, codec)
 
     def find_overlapping_writes_after(self, branch: str, reads: Iterable[Read], seq: int, upto: int | None = None) -> list[Overlap]:
@@ -89,7 +88,7 @@ class Overlaps:
                 continue
             rows = list(self._tables.revisions(head.number, seq, limit))
             self._refuse_collected(head, rows, seq)
-            log = _Replay(self._tables, self._history, self._codec, branches, head, rows)
+            log = _Log(self._tables, self._history, branches, head, rows)
             for index, row in enumerate(rows):
                 touched = tuple(log.touched(index, reads))
                 if touched:
@@ -102,13 +101,12 @@ class Overlaps:
             raise HistoryCollected(f"what was written to {head.entity} after {seq} was collected up to {horizon}: whether it overlaps cannot be told", horizon=horizon)
 
 
-class _Replay:
+class _Log:
     """The revisions of one document, oldest first, with the document between them where it has to be looked at."""
 
-    def __init__(self, tables: Tables, history: History, codec: Codec, branches: Mapping[str, Branch], head: Head, rows: list[RevisionRow]) -> None:
-        self._tables, self._history, self._codec, self._branches, self._head, self._rows = tables, history, codec, branches, head, rows
-        self._next = -1  # `_document` is what this revision met; -1: nothing was looked at yet
-        self._document: Value = MISSING
+    def __init__(self, tables: Tables, history: History, branches: Mapping[str, Branch], head: Head, rows: list[RevisionRow]) -> None:
+        self._tables, self._history, self._head, self._rows = tables, history, head, rows
+        self._replay = Replay(tables, history, branches, head)
 
     def touched(self, index: int, reads: list[Read]) -> Iterator[Read]:
         """The reads that a revision touches."""
@@ -129,7 +127,7 @@ class _Replay:
     def _written(self, index: int, ops: tuple[PatchOp, ...]) -> tuple[Path, ...]:
         if is_plain(ops) and self._met_document(index):
             return named_paths(ops)
-        return written_paths(ops, self._before(index))
+        return written_paths(ops, self._replay.before(self._rows[index]))
 
     def _met_document(self, index: int) -> bool:
         """In this very branch; what a first patch inherits is looked at."""
@@ -138,21 +136,6 @@ class _Replay:
         with closing(self._tables.backwards(self._head.number, self._rows[0].seq - 1)) as earlier:
             row = next(earlier, None)
         return row is not None and row.op != DELETE
-
-    def _before(self, index: int) -> Value:
-        """The document that a revision met: read once, then carried on from revision to revision."""
-        rows = self._rows
-        if self._next < 0:
-            self._next = next(at for at, row in enumerate(rows) if row.seq == rows[index].seq)
-            self._document = self._history.read(self._branches, self._head.branch, self._head.entity, rows[index].seq - 1).document
-        while self._next < index:
-            row = rows[self._next]
-            if row.op == PATCH:
-                self._document = apply(self._document, self._history.operations(row, self._head))
-            else:
-                self._document = row_document(self._codec, row, f"revision {row.seq}.{row.op_index} of {self._head.entity}") if row.op == SET else MISSING
-            self._next += 1
-        return self._document
 
 
 def _touches(writes: tuple[Path, ...], read: Read) -> bool:

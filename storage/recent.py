@@ -5,7 +5,7 @@ whole group goes in at once, and what is used at least once a generation stays.
 """
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -51,6 +51,11 @@ class Recent(Generic[K, V]):
     def drop(self, key: K) -> None:
         self._young.pop(key, None)
         self._old.pop(key, None)
+
+    def drop_all(self, keys: Iterable[K]) -> None:
+        if self._young or self._old:
+            for key in keys:
+                self.drop(key)
 
     def clear(self) -> None:
         self._young, self._old = {}, {}
@@ -101,6 +106,11 @@ class Weighed(Generic[K, V]):
         if key in self._young:
             self._spent -= self._young.pop(key)[1]
         self._old.pop(key, None)
+
+    def drop_all(self, keys: Iterable[K]) -> None:
+        if self._young or self._old:
+            for key in keys:
+                self.drop(key)
 
     def clear(self) -> None:
         self._young, self._old, self._spent = {}, {}, 0

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from ..scheduler.errors import ProtocolError
+from ..scheduler.ids import MAX_ID, encodable, shown
 from ..scheduler.model import Address, CommitId, Entity
 from ..scheduler.values import ReadOnlyDict, Value
 from .codec import Codec
@@ -151,15 +152,27 @@ def _provenance(given: Provenance) -> str:
     return text
 
 
+def is_sequence(seq: Any) -> bool:
+    return type(seq) is int and 0 <= seq <= MOST
+
+
 def is_commit_id(id: Any) -> bool:
-    return type(id) is CommitId and type(id.session) is str and type(id.local_seq) is int and 0 <= id.local_seq <= MOST
+    return type(id) is CommitId and type(id.session) is str and len(id.session) <= MAX_ID and is_sequence(id.local_seq)
 
 
 def check_entity(space: str, entity: Any) -> None:
     if type(entity) is not Entity or type(entity.scope) is not str or type(entity.id) is not str:
-        raise ProtocolError(f"malformed entity {entity!r}: it is space, scope and id")
+        raise ProtocolError(f"malformed entity {shown(entity)}: it is space, scope and id")
+    if not (encodable(entity.scope) and encodable(entity.id)):
+        raise ProtocolError(f"malformed entity {shown(entity)}: a lone surrogate has no UTF-8 form")
+    if _bytes(entity.scope) > MAX_ID or _bytes(entity.id) > MAX_ID:
+        raise ProtocolError(f"malformed entity {shown(entity)}: a scope and an id have at most {MAX_ID} bytes")
     if entity.space != space:
         raise ProtocolError(f"{entity} is of space {entity.space!r}, and this is the engine of {space!r}; send it to that space's engine")
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _path(path: Any) -> str:

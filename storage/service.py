@@ -13,6 +13,7 @@ from .commit import Rejected, Verdict
 from .desk import Desk
 from .dialogue import Ack, Answer, Close, Decided, Documents, Failed, Flags, Forget, Forgotten, Open, Opened, Pushed, TakenOver, Transact, Watch
 from .link import Frame
+from .seal import is_commit_id
 from .sessions import Session
 
 
@@ -46,9 +47,12 @@ class Service:
     def handle(self, request: object, now: float) -> None:
         """One request. An error is answered, never raised."""
         try:
-            self._serve(request, now)
+            try:
+                self._serve(request, now)
+            except (AttributeError, KeyError, TypeError, ValueError) as mistyped:
+                raise ProtocolError(f"malformed {type(request).__name__}: {mistyped}") from mistyped
         except WeftError as error:
-            if isinstance(request, Transact):
+            if isinstance(request, Transact) and is_commit_id(getattr(request.commit, "id", None)):
                 self._say(Decided(Rejected(request.commit.id, rejection(error), self._desk.head)))
             else:
                 self._say(Failed(request.request if isinstance(request, (Open, Watch, Forget)) else 0, rejection(error)))

@@ -61,6 +61,7 @@ class Session:
         self.spent: str | None = None  # what was shown when the present token was given
         self.heard = False  # the present token is known to have arrived
         self.key = session_key(principal, id)
+        self.once = False  # in this process, sending no commit twice
         self.outlet: Outlet | None = None
         self.expires: float | None = None  # when it is forgotten, if no connection takes it up before
         self.watched: set[Entity] = set()
@@ -74,16 +75,12 @@ class Session:
 
     def admits(self, token: str | None) -> bool:
         valid = [self.token] if self.heard or self.outlet is not None else [self.token, self.spent]
-        return any(token is one if token is None or one is None else compare_digest(token.encode(), one.encode()) for one in valid)
+        return any(token is one if token is None or one is None else compare_digest(token.encode("utf-8", "surrogatepass"), one.encode("utf-8", "surrogatepass")) for one in valid)
 
     def stage(self, entities: Iterable[Entity], due: float) -> None:
         for entity in entities:
             self.dirty[entity] = None
             self._wake(due)
-
-    def decide(self, id: CommitId, due: float) -> None:
-        self.decided.append(id)
-        self._wake(due)
 
     def _wake(self, due: float) -> None:
         if self.due is None:
@@ -143,6 +140,9 @@ class Sessions:
 
     def __iter__(self) -> Iterator[Session]:
         return iter(list(self._by_id.values()))
+
+    def __len__(self) -> int:
+        return len(self._by_id)
 
     def open(self, principal: str, id: str | None, token: str | None, outlet: Outlet, now: float, head: int) -> tuple[Session, bool]:
         """The session on its new connection, and whether it was resumed. What was lost on the way to the old one is staged again."""

@@ -19,24 +19,23 @@ _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 class Store:
-    """Gives connections to the tables of spaces. The spaces of a memory store live as long as it does."""
+    """Gives connections to the tables of spaces. The spaces of a memory store live as long as it does; those of SQLite are files in `folder`."""
 
     def __init__(self, url: str, *, full_sync: bool = False) -> None:
         kind, mark, rest = url.partition(":") if isinstance(url, str) else ("", "", "")
         if kind not in ("memory", "sqlite") or not mark or (kind == "memory" and rest) or (kind == "sqlite" and not rest) or "\0" in rest:
             raise Misuse(f"{url!r} is no store: write 'memory:', or 'sqlite:FOLDER' with the folder that holds one database for each space")
-        self.url = url
+        self.folder = _folder(url, rest) if kind == "sqlite" else None
         self._full_sync = full_sync
-        self._folder = Path(rest).expanduser() if kind == "sqlite" else None
         self._spaces: dict[str, Space] = {}
 
     def tables(self, space: str) -> Tables:
         """A connection to the tables of a space, which is made if it is not there."""
         checked_id(space, "space")
-        if self._folder is None:
+        if self.folder is None:
             return MemoryTables(self._spaces.setdefault(space, Space()))
-        _make_folder(self._folder)
-        return SqliteTables(self._folder / file_name(space), space, full_sync=self._full_sync)
+        _make_folder(self.folder)
+        return SqliteTables(self.folder / file_name(space), space, full_sync=self._full_sync)
 
 
 def file_name(space: str) -> str:
@@ -45,6 +44,14 @@ def file_name(space: str) -> str:
     if len(quoted) > MAX_FILE_NAME:
         quoted = f"{quoted[:40]}+{sha256(space.encode()).hexdigest()}"  # "+" is escaped in every other name
     return f"{quoted}.db"
+
+
+def _folder(url: str, text: str) -> Path:
+    try:
+        text.encode()
+        return Path(text).expanduser()
+    except (UnicodeEncodeError, RuntimeError) as error:  # a lone surrogate; the home folder of nobody
+        raise Misuse(f"{url!r} names no folder: {error}") from None
 
 
 def _make_folder(folder: Path) -> None:

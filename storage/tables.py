@@ -10,28 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
-from ..scheduler.model import CommitId, Entity, Path, Read, Stamp
+from ..scheduler.model import Address, CommitId, Entity, Path, Read, Stamp
+from ..scheduler.values import ReadOnlyDict
 
 SET, PATCH, DELETE = "set", "patch", "delete"
 OPS = frozenset((SET, PATCH, DELETE))
 ACTIVE, DELETED = "active", "deleted"
+SENT_ONCE = b""  # the digest of a commit whose sender does not send it again
+Resolved: TypeAlias = tuple[tuple[CommitId, int], ...]  # the layers that pending reads named, with their sequence numbers
 MAX_OPERATIONS = 65_536  # of one commit: a revision's place in the log is one integer, its sequence number and 16 bits of index
 
 
 class CommitRow(NamedTuple):
-    """An accepted commit. `digest` is of the exact commit as submitted; `resolution` and `triggers` are encoded, None where there is nothing."""
+    """An accepted commit. `digest` is of the exact commit as submitted; `resolution` and `triggers` are encoded, None where there is nothing. A store that keeps values keeps these."""
 
     seq: int
     branch: str
     session: str
     local_seq: int
     digest: bytes
-    resolution: bytes | None
+    resolution: bytes | Resolved | None
     node: str | None
     run: int
-    triggers: bytes | None
+    triggers: bytes | tuple[Address, ...] | None
     event: str | None
     at: float
 
@@ -41,13 +44,14 @@ class CommitRow(NamedTuple):
 
 
 class RevisionRow(NamedTuple):
-    """One operation of an accepted commit. `data`: the encoded document of a set, the encoded operations of a patch, None for a delete."""
+    """One operation of an accepted commit. `data`: the encoded document of a set, the encoded operations of a patch, None for a delete.
+    A store that keeps values may keep the document of a set as it is."""
 
     number: int
     seq: int
     op_index: int
     op: str
-    data: bytes | None
+    data: bytes | ReadOnlyDict | None
 
 
 class Head(NamedTuple):

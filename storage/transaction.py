@@ -15,33 +15,36 @@ from typing import NoReturn
 
 from ..scheduler.errors import Aborted, Misuse, NotStorable, SecondSpace
 from ..scheduler.ids import checked_id
-from ..scheduler.model import Address, Entity, Path, Read, parse_pointer
-from ..scheduler.values import MAX_DEPTH, Value, freeze, height
+from ..scheduler.model import VALUE, Address, Entity, Path, Read, parse_pointer
+from ..scheduler.values import MAX_DEPTH, MISSING, ReadOnlyDict, Value, freeze, height, same
 from .commit import EntityAbsent, Operation, Precondition, Provenance, ValueHash
 from .draft import Draft
-from .emission import emit
+from .emission import emit, replacement
 from .merging import merge
 from .patch import AddUnique, Append, Increment, RemoveByValue
 from .place import named
 from .proposal import Proposal, Seen, Use, View
-from .reading import Arrival, Reading
+from .reading import Reading
 from .writing import remove, write
+
+_NOBODY = Provenance()
+_proposal = tuple.__new__  # what the class of a named tuple calls in the end; a proposal is made for every run, and this is half of what it costs
 
 
 class Transaction(Reading):
     """`seed` is what `new` derives ids from: the event's or the node's identity, so that a retry mints the same ones."""
 
-    def __init__(self, view: View, home: str, *, multi_space: bool = False, provenance: Provenance | None = None, group: str | None = None, seed: str = "") -> None:
+    def __init__(self, view: View, home: str, *, multi_space: bool = False, provenance: Provenance = _NOBODY, group: str | None = None, seed: str = "") -> None:
         super().__init__(view, home)
         self._multi_space = multi_space
-        self._provenance = provenance or Provenance()
+        self._provenance = provenance
         self._group = group
         self._seed = seed
         self._minted: dict[str, int] = {}
         self._spaces: dict[str, None] = {}  # written or required, in this order
         self._preconditions: dict[str, list[Precondition]] = {}
         self._over: Callable[[], Exception] | None = None
-        self._dropped: dict[Entity, Draft] | None = None  # what an abort has put aside
+        self._dropped: dict[Entity, Seen] | None = None  # what an abort has put aside
 
     @property
     def open(self) -> bool:
@@ -49,38 +52,55 @@ class Transaction(Reading):
 
     def set(self, entity: Entity, path: Path, value: Value, *, through: bool = False) -> bool:
         """Put the value there. A link at the very position is replaced; `through` writes where it leads. False if the value was there already."""
-        draft, path, _ = self._way(entity, path, through)
+        if path == VALUE and not through and entity not in self._whole and entity not in self._drafts:
+            before = (self._seen.get(entity) or self._pin(entity)).document
+            if before is MISSING or (len(before) == 1 and VALUE[0] in before):
+                return self._replace(entity, before, value)
+        draft, path = self._way(entity, path, through)
         return write(draft, path, _storable(draft.entity, path, value))
+
+    def _replace(self, entity: Entity, before: Value, value: Value) -> bool:
+        """The whole value of a document without metadata, which nothing was done to yet. It comes to the same as a write into a draft."""
+        if not _is_plain(value):
+            value = _storable(entity, VALUE, value)
+        if before is not MISSING:
+            old = before[VALUE[0]]
+            if old is value or same(old, value):
+                self._whole[entity] = before
+                return False
+        self._claim(entity.space)
+        self._whole[entity] = ReadOnlyDict(value=value)
+        return True
 
     def delete(self, entity: Entity, path: Path, *, through: bool = False) -> bool:
         """Nothing is there any more. False if nothing was."""
-        draft, path, _ = self._way(entity, path, through)
+        draft, path = self._way(entity, path, through)
         return remove(draft, path)
 
     def append(self, entity: Entity, path: Path, *values: Value) -> bool:
         """Add to the end of the list, made if there is none. Appending runs do not conflict with each other."""
-        draft, path, _ = self._way(entity, path, True)
+        draft, path = self._way(entity, path, True)
         return merge(draft, Append(path, _all(draft.entity, path, values)))
 
     def add_unique(self, entity: Entity, path: Path, *values: Value) -> bool:
         """Add those values to the list that are not in it."""
-        draft, path, _ = self._way(entity, path, True)
+        draft, path = self._way(entity, path, True)
         return merge(draft, AddUnique(path, _all(draft.entity, path, values)))
 
     def remove_value(self, entity: Entity, path: Path, *values: Value) -> bool:
         """Take every element that equals one of the values out of the list."""
-        draft, path, _ = self._way(entity, path, True)
+        draft, path = self._way(entity, path, True)
         changed = [merge(draft, RemoveByValue(path, value)) for value in _all(draft.entity, path, values)]
         return True in changed
 
     def increment(self, entity: Entity, path: Path, by: int | float = 1) -> bool:
         """Count; nothing there counts as 0. Counting runs do not conflict with each other."""
-        draft, path, _ = self._way(entity, path, True)
+        draft, path = self._way(entity, path, True)
         return merge(draft, Increment(path, _storable(draft.entity, path, by)))
 
     def new(self, name: str) -> Entity:
         """A document of this transaction's own: the n-th of this name has the same id in every attempt, and no other transaction mints it."""
-        self._check_open()
+        self.check_open()
         if not self._seed:
             raise Misuse("this transaction belongs to no event and no node, so it has nothing to derive ids from; choose the id yourself")
         n = self._minted[name] = self._minted.get(name, 0) + 1
@@ -92,55 +112,71 @@ class Transaction(Reading):
 
     def require(self, precondition: Precondition, space: str | None = None) -> None:
         """The commit holds only under this condition. It is sent even if nothing is written."""
-        self._check_open()
+        self.check_open()
         if isinstance(precondition, (EntityAbsent, ValueHash)):
             space = precondition.entity.space
         space = space or self.home
         self._claim(space)
         self._preconditions.setdefault(space, []).append(precondition)
 
+    def drop(self) -> None:
+        """What was written and required so far never was; what was read stays read, and the transaction stays open. For a run that failed and still has to say so."""
+        self.check_open()
+        self._drafts, self._whole = {}, {}
+        self._spaces.clear()
+        self._preconditions.clear()
+
     def abort(self, reason: str) -> NoReturn:
         """Drop what was written. Swallowing the exception does not undo it."""
-        self._check_open()
+        self.check_open()
         self._over = lambda: Aborted(reason)
-        self._dropped, self._drafts = self._drafts, {}
+        self._dropped, self._seen, self._whole, self._drafts = self._seen, {}, {}, {}
         raise Aborted(reason)
 
     def finish(self, *, failed: bool = False) -> tuple[Proposal, ...]:
         """The proposals, in the order in which they are to be committed. With `failed`, and after an abort, reads only."""
-        dropped, self._dropped = self._dropped, None
-        if dropped is None:
-            self._check_open()
-        drafts, self._drafts = self._drafts, {}
-        self._over = lambda: Misuse("this transaction is finished; open another one")
-        if failed or dropped is not None:
-            seen = {entity: draft.seen for entity, draft in (drafts if dropped is None else dropped).items()}
-            return (Proposal(None, seen, self.reads, provenance=self._provenance, group=self._group),)
-        return self._proposals(drafts)
+        seen, self._dropped = self._dropped, None
+        aborted = seen is not None
+        if seen is None:
+            self.check_open()
+            seen = self._seen
+        drafts, whole = self._drafts, self._whole
+        self._seen, self._drafts, self._whole = {}, {}, {}
+        self._over = _finished
+        if failed or aborted or not (drafts or whole or self._preconditions):
+            return (_proposal(Proposal, (None, seen, self.reads, (), (), (), self._provenance, self._group)),)
+        return self._proposals(seen, drafts, whole)
 
-    def _proposals(self, drafts: dict[Entity, Draft]) -> tuple[Proposal, ...]:
+    def _proposals(self, seen: dict[Entity, Seen], drafts: dict[Entity, Draft], whole: dict[Entity, Value]) -> tuple[Proposal, ...]:
         operations: dict[str, list[Operation]] = {}
         elided: dict[str, list[Address]] = {}
-        for entity, draft in drafts.items():
-            if draft.writes or draft.merges or draft.idle:
+        for entity in seen if drafts or len(whole) > 1 else whole:  # in the order of first touch
+            if entity in whole:
+                operation, dropped = replacement(entity, seen[entity].document, whole[entity])
+            else:
+                draft = drafts.get(entity)
+                if draft is None or not (draft.writes or draft.merges or draft.idle):
+                    continue
                 operation, dropped = emit(draft)
-                if operation is not None:
-                    operations.setdefault(entity.space, []).append(operation)
-                elided.setdefault(entity.space, []).extend(entity.at(path) for path in dropped)
+            if operation is not None:
+                operations.setdefault(entity.space, []).append(operation)
+            here = elided.setdefault(entity.space, [])  # spaces in the order of what was written in them, left out or not
+            if dropped:
+                here.extend(entity.at(path) for path in dropped)
+        if len(self._spaces) < 2:
+            space = next((space for space in self._spaces if space in operations or space in self._preconditions), None)
+            return (self._proposal(space, seen, self.reads, operations, _joined(elided)),)
         spaces = sorted((space for space in self._spaces if space in operations or space in self._preconditions), key=lambda space: space == self.home)
         if len(spaces) < 2:
-            space = spaces[0] if spaces else None
-            seen = {entity: draft.seen for entity, draft in drafts.items()}
-            every = tuple(address for addresses in elided.values() for address in addresses)
-            return (self._proposal(space, seen, self.reads, operations, every),)
-        return tuple(self._part(space, spaces, drafts, operations, elided) for space in spaces)
+            return (self._proposal(spaces[0] if spaces else None, seen, self.reads, operations, _joined(elided)),)
+        return tuple(self._part(space, spaces, seen, operations, elided) for space in spaces)
 
-    def _part(self, space: str, spaces: list[str], drafts: dict[Entity, Draft], operations: dict[str, list[Operation]], elided: dict[str, list[Address]]) -> Proposal:
+    def _part(self, space: str, spaces: list[str], pinned: dict[Entity, Seen], operations: dict[str, list[Operation]], elided: dict[str, list[Address]]) -> Proposal:
         """One of several. Each answers for the reads of its own space, the last one also for those of spaces that are not written: what an earlier part wrote is no longer
         as it was read."""
         others = set(spaces) - {space}
         mine = (lambda entity: entity.space not in others) if space == spaces[-1] else (lambda entity: entity.space == space)
-        seen = {entity: draft.seen for entity, draft in drafts.items() if mine(entity)}
+        seen = {entity: found for entity, found in pinned.items() if mine(entity)}
         reads = {read: use for read, use in self.reads.items() if mine(read.entity)}
         dropped = tuple(address for addresses in elided.values() for address in addresses if mine(address.entity))
         return self._proposal(space, seen, reads, operations, dropped)
@@ -148,15 +184,15 @@ class Transaction(Reading):
     def _proposal(self, space: str | None, seen: dict[Entity, Seen], reads: dict[Read, Use], operations: dict[str, list[Operation]], elided: tuple[Address, ...]) -> Proposal:
         written = tuple(operations.get(space, ())) if space is not None else ()
         required = tuple(self._preconditions.get(space, ())) if space is not None else ()
-        return Proposal(space, seen, reads, written, elided, required, self._provenance, self._group)
+        return _proposal(Proposal, (space, seen, reads, written, elided, required, self._provenance, self._group))
 
-    def _way(self, entity: Entity, path: Path, last: bool) -> Arrival:
+    def _way(self, entity: Entity, path: Path, last: bool) -> tuple[Draft, Path]:
         """Where a write goes: links on the way are followed, and what they say must still hold."""
-        self._check_open()
-        return self.arrive(entity, path, Use.BOTH, last=last)
+        entity, path, _ = self.arrive(entity, path, Use.BOTH, last=last)
+        return self._draft(entity), path
 
-    def _pin(self, entity: Entity) -> Draft:
-        self._check_open()
+    def _pin(self, entity: Entity) -> Seen:
+        self.check_open()  # what is over has let go of all it had pinned, so every call comes here
         return super()._pin(entity)
 
     def _claim(self, space: str) -> None:
@@ -167,9 +203,26 @@ class Transaction(Reading):
             raise SecondSpace(f"this transaction writes space {first!r} and cannot write space {space!r} too; send an event there, or open it with multi_space=True")
         self._spaces[space] = None
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Raises what an aborted or finished transaction answers to every call."""
         if self._over is not None:
             raise self._over()
+
+
+def _finished() -> Misuse:
+    return Misuse("this transaction is finished; open another one")
+
+
+def _joined(elided: dict[str, list[Address]]) -> tuple[Address, ...]:
+    return tuple(address for addresses in elided.values() for address in addresses) if elided else ()
+
+
+def _is_plain(value: Value) -> bool:
+    """`freeze` would return it as it is. Most values that runs write are such, and asking is much cheaper than the whole door."""
+    kind = type(value)
+    if kind is int:
+        return bool(-(2**63) <= value < 2**64)
+    return kind is float or kind is bool or value is None or (kind is str and len(value) < 1000 and value.isascii())
 
 
 def _storable(entity: Entity, path: Path, value: Value, inside: int = 0) -> Value:

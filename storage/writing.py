@@ -77,6 +77,12 @@ def blocked(draft: Draft, path: Path, why: str) -> NoReturn:
     raise Misuse(f"{named(draft.entity, path)}: {why}")
 
 
+def _no_length(draft: Draft, path: Path, why: str) -> NoReturn:
+    """Because a list is there, and of that length: in an object `length` is a key like any other."""
+    draft.note(path[:-1], False, Use.BOTH)
+    raise Misuse(f"{named(draft.entity, path)}: {why}")
+
+
 def _element(draft: Draft, path: Path, elements: list[Value], value: Value) -> bool:
     whole, step = path[:-1], path[-1]
     if step == LENGTH:
@@ -96,7 +102,7 @@ def _element(draft: Draft, path: Path, elements: list[Value], value: Value) -> b
 
 def _resize(draft: Draft, path: Path, elements: list[Value], length: Value) -> bool:
     if type(length) is not int or not 0 <= length <= len(elements) + MAX_GROWTH:
-        raise Misuse(f"{named(draft.entity, path)}: {shown(length)} is no length; it is an integer from 0, and at most {MAX_GROWTH} more than there are")
+        _no_length(draft, path, f"{shown(length)} is no length; it is an integer from 0, and at most {MAX_GROWTH} more than there are")
     if length == len(elements):
         draft.decide(path)
         return False
@@ -105,7 +111,7 @@ def _resize(draft: Draft, path: Path, elements: list[Value], length: Value) -> b
 
 def _drop(draft: Draft, path: Path, elements: list[Value]) -> bool:
     if path[-1] == LENGTH:
-        raise Misuse(f"{named(draft.entity, path)}: a list always has a length; write 0 to empty it")
+        _no_length(draft, path, "a list always has a length; write 0 to empty it")
     index = index_of(path[-1])
     if index is None or index >= len(elements):
         draft.decide(path)

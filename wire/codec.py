@@ -102,7 +102,7 @@ class Codec:
             data: bytes = self._pack((code, sender, sender_epoch, receiver_epoch, seq, ask, dump(message, self._wrap) if dump else message))
         except KeyError:
             raise Misuse(f"{kind.__name__} is no message of the table; declare it there") from None
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             raise Misuse(f"{kind.__name__} cannot be sent: {error}") from error
         if len(data) > self.limits.bytes:
             raise Misuse(f"{kind.__name__} takes {len(data)} bytes, and a message may take {self.limits.bytes}: send it in parts")

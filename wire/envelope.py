@@ -60,6 +60,14 @@ class Arrival:
         """Messages that need no more waiting for."""
         return self.handled + self.missing
 
+    def newly_done(self) -> int:
+        """What a sender at the edge is to be told, the current message included, when half of what it may have under way is done; 0 until then."""
+        done = self.done + 1  # the current one is done but for being counted
+        if done - self.credited < (self.window + 1) // 2:
+            return 0
+        self.credited = done
+        return done
+
 
 class Arrivals:
     """Every sender that has introduced itself to one epoch of one actor."""

@@ -1,12 +1,15 @@
 """The lock before the bind: a second bind on an ipc path steals it from the first without a word (DESIGN section 3), so each path has a lock file.
 
-The kernel drops the lock when its holder dies, so a stale file never bars anyone; it stays on disk, since removing it would race with the next holder.
+The kernel drops the lock when its holder dies, so a stale file never bars anyone; it stays on disk, since removing it would race with the next holder. A forked child closes
+its copy at once: the lock is its parent's, and would else outlive it.
 """
 from __future__ import annotations
 
 import fcntl
 import os
 import stat
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 from ..scheduler.errors import AlreadyBound, Misuse
@@ -30,11 +33,23 @@ class Lock:
             raise AlreadyBound(f"{path.stem} is already running in this folder, as process {holder or 'unknown'} ({path}); stop it first", pid=pid) from None
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        os.register_at_fork(after_in_child=_release_of(weakref.ref(self)))  # O_CLOEXEC is for children that begin another program
 
     def release(self) -> None:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def _release_of(lock: weakref.ref[Lock]) -> Callable[[], None]:
+    """Closing a child's copy leaves the parent's lock alone. Python keeps what is called at a fork for ever, so it does not keep the lock itself."""
+
+    def release() -> None:
+        held = lock()
+        if held is not None:
+            held.release()
+
+    return release
 
 
 def private_folder(folder: Path) -> Path:

@@ -27,6 +27,7 @@ from .sockets import NEVER, Idle
 from .table import Table
 
 INTAKE = 10_000  # frames taken in ahead of one local message: a flood must not keep a stop from being seen
+ROUNDS = 200  # intakes that empty a dead mailbox: two million frames, far above what an honest ring has under way, and yet an end
 
 
 class Tick(NamedTuple):
@@ -75,6 +76,7 @@ class Mailbox:
     current   the message being handled, with `since`; None between messages
     arrival   what is known of its sender
     missing   how many messages before the current one never came
+    is_asked  whether somebody of this process waits for what comes of the local message being handled
     alarm     when `get` must return a Tick at the latest
     refused   frames refused, by reason word
     kinds     handling times by message type
@@ -91,6 +93,7 @@ class Mailbox:
         self.current: Frame | None = None
         self.since = 0.0
         self.missing = 0
+        self.is_asked = False
         self.alarm = math.inf
         self.arrival: Arrival | None = None
         self._clock = clock
@@ -133,6 +136,7 @@ class Mailbox:
                     now = self._clock()
                     continue
             if type(item) is not bytes:
+                self.is_asked = item.reply_to is not None
                 return item
             if item == self._token:
                 self._take_in()
@@ -192,14 +196,19 @@ class Mailbox:
         """Empty the mailbox without waiting: what nobody will handle any more. Local messages stay for pykka."""
         if self.current is not None:
             self.finish(self._clock())
-        self._take_in()
-        items, self._backlog = self._backlog, deque()
-        for item in items:
-            if type(item) is not bytes:
-                self._local.append(item)
-            elif (frame := self.take(item)) is not None:
-                yield frame
-                self.finish(self._clock())
+        local: deque[Any] = deque()
+        for _ in range(ROUNDS):
+            self._take_in()
+            items, self._backlog = self._backlog, deque()
+            for item in items:
+                if type(item) is not bytes:
+                    local.append(item)
+                elif (frame := self.take(item)) is not None:
+                    yield frame
+                    self.finish(self._clock())
+            if self._source is None or self._source.is_empty():
+                break
+        self._local.extendleft(reversed(local))
 
     def close(self) -> None:
         with self._lock:
@@ -243,6 +252,8 @@ class Mailbox:
         if type(frame.message) in GREETINGS:
             if frame.seq:
                 raise Undecodable("a greeting has no sequence number", reason="envelope")
+            if frame.ask:
+                raise Undecodable("a greeting asks nothing and answers nothing", reason="envelope")
             if frame.sender not in self.arrivals.known and not self._is_known(frame.sender):
                 raise Undecodable(f"{frame.sender[:40]!r} is nobody who could be answered", reason="unknown-peer")
             return self.arrivals.greet(frame.sender, frame.sender_epoch, frame.receiver_epoch, frame.message.sent)

@@ -17,8 +17,7 @@ class Post:
     def __init__(self, sockets: Sockets, endpoints: Endpoints) -> None:
         self._sockets = sockets
         self._endpoints = endpoints
-        if endpoints.keys is not None:
-            sockets.allow([key.encode() for key in endpoints.client_names()])
+        self._domain = "" if endpoints.keys is None else sockets.allow([key.encode() for key in endpoints.client_names()])
 
     def open(self, mailbox: Mailbox) -> None:
         """Lock, then bind: a second bind would take the first one's mail."""
@@ -27,7 +26,7 @@ class Post:
             lock = self._endpoints.claim(mailbox.name)
             if lock is not None:
                 undo.callback(lock.release)
-            inlet = self._sockets.inlet(bound=EDGE_BOUND if keys else 0, keys=keys)
+            inlet = self._sockets.inlet(bound=EDGE_BOUND if keys else 0, keys=keys, domain=self._domain)
             undo.callback(inlet.close)
             inlet.bind(self._endpoints.address(mailbox.name))
             mailbox.attach(_Locked(inlet, undo.pop_all()), self._endpoints.client_names())

@@ -8,9 +8,11 @@ Called by `post` (which opens inlets and outlets by actor name) and by mailboxes
 """
 from __future__ import annotations
 
+import logging
 import re
 import threading
 import uuid
+import weakref
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -24,6 +26,7 @@ from .limits import MESSAGE
 Idle = zmq.Again  # nothing came in time, or there is no room
 LINGER_MS = 500  # how long a closing outlet tries to deliver its last answers
 FREE_MS = 2000  # how long a closing inlet waits for its address to be let go
+CLOSE_S = 5.0  # how long a closing context waits for sockets that somebody still has open: ten times what an outlet lingers
 NEVER = -1
 
 
@@ -53,11 +56,10 @@ def public_key(secret: bytes) -> bytes:
 class Inlet:
     """A mailbox's socket: PULL. It also listens to a private in-process address, by which other threads wake it."""
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], *, bound: int = 0, keys: Keys | None = None) -> None:
+    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], *, bound: int = 0, keys: Keys | None = None, domain: str = "") -> None:
         self._socket = socket = context.socket(zmq.PULL)
         self._waker = context.socket(zmq.PUSH)
         self._lock = threading.Lock()
-        self.is_closed = False
         self._address = ""
         socket.setsockopt(zmq.RCVHWM, bound)
         socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE.bytes)
@@ -70,13 +72,18 @@ class Inlet:
         if keys is not None:
             socket.setsockopt(zmq.CURVE_SERVER, 1)
             socket.setsockopt(zmq.CURVE_SECRETKEY, keys.secret)
-            socket.setsockopt(zmq.ZAP_DOMAIN, b"weft")
+            socket.setsockopt(zmq.ZAP_DOMAIN, domain.encode())
         self.is_secure = keys is not None
         self.receive = socket.recv
+
+    @property
+    def is_closed(self) -> bool:
+        return self._socket.closed
 
     def bind(self, address: str) -> str:
         """Listen. Returns the address as it is, with the port that was chosen."""
         try:
+            _reach(self._socket, address)
             self._socket.bind(address)
         except zmq.ZMQError as error:
             raise Misuse(f"cannot listen at {address}: {error}") from None
@@ -108,7 +115,8 @@ class Inlet:
     def close(self) -> None:
         """When this returns the address is free. ZeroMQ lets go of it later, in a thread of its own, and would then remove the socket file of a successor that was quicker."""
         with self._lock:
-            self.is_closed = True
+            if self.is_closed:
+                return
             if self._address.startswith("inproc:"):
                 self._socket.unbind(self._address)
             elif self._address:
@@ -116,8 +124,12 @@ class Inlet:
                     self._socket.unbind(self._address)
                     monitor.poll(FREE_MS)
                     self._socket.disable_monitor()
-            self._waker.close()
-            self._socket.close()
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Let go at once, whoever uses it: for a context that closes."""
+        self._waker.close(linger=0)
+        self._socket.close(linger=0)
 
 
 class Outlet:
@@ -132,6 +144,7 @@ class Outlet:
             socket.setsockopt(zmq.CURVE_SECRETKEY, keys.secret)
             socket.setsockopt(zmq.CURVE_SERVERKEY, server)
         try:
+            _reach(socket, address)
             socket.connect(address)
         except zmq.ZMQError as error:
             socket.close()
@@ -140,13 +153,27 @@ class Outlet:
         self._bound = bound
         self._send = super(zmq.Socket, socket).send  # past the layer that handles options weft does not use
 
+    @property
+    def is_closed(self) -> bool:
+        return self._socket.closed
+
     def send(self, data: bytes) -> bool:
         """False if there is no room, which happens at the edge only."""
         try:
             self._send(data, zmq.NOBLOCK)
         except zmq.Again:
-            return not self._bound and self._send_anew(data)
+            return self._send_late(data) if self._bound else self._send_anew(data)
         return True
+
+    def _send_late(self, data: bytes) -> bool:
+        """There may be room by now: a sending socket hears of it at most once in a while, unless it is asked for its state."""
+        try:
+            if self._socket.poll(0, zmq.POLLOUT):
+                self._send(data, zmq.NOBLOCK)
+                return True
+        except zmq.Again:
+            pass
+        return False
 
     def _send_anew(self, data: bytes) -> bool:
         """An unlimited outlet without room has lost its other end: an inproc pipe dies with its reader, and ZeroMQ makes no new one. Connecting again waits for the successor."""
@@ -157,6 +184,10 @@ class Outlet:
     def close(self) -> None:
         self._socket.close()
 
+    def abandon(self) -> None:
+        """Let go at once, whoever uses it: for a context that closes."""
+        self._socket.close(linger=0)
+
 
 class Sockets:
     """One ZeroMQ context: the sockets of one process that can reach each other by inproc."""
@@ -165,34 +196,59 @@ class Sockets:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._context.set(zmq.MAX_SOCKETS, 4096)
         self._gate: zmq.auth.thread.ThreadAuthenticator | None = None
+        self._domains: dict[frozenset[bytes], str] = {}  # each list of allowed clients is a ZAP domain of its own
+        self._open: weakref.WeakSet[Inlet | Outlet] = weakref.WeakSet()
 
-    def inlet(self, *, bound: int = 0, keys: Keys | None = None) -> Inlet:
-        if keys is not None and self._gate is None:
-            raise Misuse("an inlet with keys needs the list of allowed clients first: call allow(public_keys)")
-        return Inlet(self._context, bound=bound, keys=keys)
+    def inlet(self, *, bound: int = 0, keys: Keys | None = None, domain: str = "") -> Inlet:
+        if keys is not None and domain not in self._domains.values():
+            raise Misuse("an inlet with keys needs the list of allowed clients first: call allow(public_keys), and name the domain that it returns")
+        inlet = Inlet(self._context, bound=bound, keys=keys, domain=domain)
+        self._open.add(inlet)
+        return inlet
 
     def outlet(self, address: str, *, bound: int = 0, keys: Keys | None = None, server: bytes = b"") -> Outlet:
-        return Outlet(self._context, address, bound=bound, keys=keys, server=server)
+        outlet = Outlet(self._context, address, bound=bound, keys=keys, server=server)
+        self._open.add(outlet)
+        return outlet
 
-    def allow(self, public_keys: Collection[bytes]) -> None:
-        """From now on only these clients pass the handshake of any inlet with keys. Everybody else is turned away before a byte of theirs is decoded."""
+    def allow(self, public_keys: Collection[bytes]) -> str:
+        """A domain: only these clients pass the handshake of an inlet in it. Everybody else is turned away before a byte of theirs is decoded."""
+        keys = frozenset(public_keys)
         if self._gate is None:
             self._gate = zmq.auth.thread.ThreadAuthenticator(self._context)
             self._gate.start()
-        self._gate.configure_curve_callback(domain="weft", credentials_provider=_Allowed(frozenset(public_keys)))
+        if keys not in self._domains:
+            self._domains[keys] = domain = f"weft-{len(self._domains) + 1}"
+            self._gate.configure_curve_callback(domain=domain, credentials_provider=_Allowed(domain, keys))
+        return self._domains[keys]
 
-    def close(self) -> None:
-        """Close the context; every inlet and outlet must be closed already, else this waits for them."""
+    def close(self, patience: float = CLOSE_S) -> None:
+        """Close the context. Every inlet and outlet should be closed already; one that is not is waited for, then let go of, and logged: no process hangs because of it."""
         if self._gate is not None:
             self._gate.stop()
-        self._context.term()
+        ending = threading.Thread(target=self._context.term, name="weft-sockets-close", daemon=True)
+        ending.start()
+        ending.join(patience)
+        if ending.is_alive():
+            left = [end for end in self._open if not end.is_closed]
+            logging.getLogger("weft.wire").warning("%d sockets were still open when their context was closed; stop the actors first", len(left))
+            for end in left:
+                end.abandon()
+            ending.join(patience)
 
 
 class _Allowed:
     """ZAP's question, answered from a fixed list."""
 
-    def __init__(self, keys: frozenset[bytes]) -> None:
+    def __init__(self, domain: str, keys: frozenset[bytes]) -> None:
+        self._domain = domain
         self._keys = keys
 
     def callback(self, domain: str, key: bytes) -> bool:
-        return domain == "weft" and key in self._keys
+        return domain == self._domain and key in self._keys
+
+
+def _reach(socket: zmq.Socket[bytes], address: str) -> None:
+    """ZeroMQ takes an IPv6 address only where it was asked to."""
+    if address.startswith("tcp://["):
+        socket.setsockopt(zmq.IPV6, 1)

@@ -1,19 +1,23 @@
 """The engine's rules again, over plain dictionaries: slow, obvious, sharing no code with storage.
 
-The model keeps the accepted commits and nothing else. A document is the fold of the operations on it; a read is stale if a later operation overlaps it; a branch is its
-parent's history up to the fork, then its own.
+The model keeps the accepted commits and nothing else. A document is the fold of the operations on it; a branch is its parent's history up to the fork, then its own.
+A read is stale if a later operation, other than those of the layers it names, hits it. The rule is "was written", not "has another value", and it has two halves:
+- what the read sees was written over, told from the whole documents before and after the operation (`stamped`): this is what must never be missed;
+- the names of the operation, as semantics C.5 has it, where that says more: a key-set-changing operation touches the shape of its parent and of what lies below that even if
+  the key was there, a mergeable one flagged as creating likewise, and one that found nothing to do touches what it names.
+The engine is held to exactly this: no less, and no more.
 """
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from harness.stamped import ABSENT, Node, Refused, bare, operated, written_over
 from weft.scheduler.model import CommitId, Entity, Path
-from weft.storage.commit import Commit, Delete, EntityAbsent, Operation, OriginCommitted, Patch, Set
-from weft.storage.patch import Add, Append, Increment, Remove, Replace
+from weft.storage.commit import Commit, EntityAbsent, Operation, OriginCommitted, Patch
+from weft.storage.patch import Add, Move, Remove
 
-ABSENT = object()
+__all__ = ["ABSENT", "Line", "Model", "Refused", "named", "plain"]
 
 
 class Line(NamedTuple):
@@ -22,10 +26,6 @@ class Line(NamedTuple):
     seq: int
     id: CommitId
     operation: Operation
-
-
-class Refused(Exception):
-    """`args[0]` is the name of the error the engine must answer with."""
 
 
 class Model:
@@ -46,10 +46,30 @@ class Model:
         return [line for line in self.history(parent) if line.seq <= fork_seq] + self.lines[branch]
 
     def document(self, entity: Entity, branch: str = "") -> Any:
-        found: Any = ABSENT
-        for line in self.history(branch):
-            if line.operation.entity == entity:
-                found = folded(found, line.operation)
+        return bare(self._node(entity, branch))
+
+    def hit(self, entity: Entity, path: Path, deep: bool, basis: int, layers: frozenset[CommitId] = frozenset(), branch: str = "") -> bool:
+        """Is a read stale?"""
+        since = [line for line in self._lines(entity, branch) if line.seq > basis and line.id not in layers]
+        return any(named(line.operation, path, deep) for line in since) or self.overwritten(entity, path, deep, basis, layers, branch)
+
+    def overwritten(self, entity: Entity, path: Path, deep: bool, basis: int, layers: frozenset[CommitId] = frozenset(), branch: str = "") -> bool:
+        """Was what a read sees written over?"""
+        before = Node(ABSENT)
+        for line in self._lines(entity, branch):
+            after = operated(before, line.operation)
+            if line.seq > basis and line.id not in layers and written_over(before, after, path, deep):
+                return True
+            before = after
+        return False
+
+    def _lines(self, entity: Entity, branch: str) -> list[Line]:
+        return [line for line in self.history(branch) if line.operation.entity == entity]
+
+    def _node(self, entity: Entity, branch: str) -> Node:
+        found = Node(ABSENT)
+        for line in self._lines(entity, branch):
+            found = operated(found, line.operation)
         return found
 
     def decide(self, commit: Commit) -> int:
@@ -63,10 +83,10 @@ class Model:
             raise Refused("ProtocolError")
         self._preconditions(commit)
         self._reads(commit)
-        documents: dict[Entity, Any] = {}
+        documents: dict[Entity, Node] = {}
         for operation in commit.operations:
-            base = documents[operation.entity] if operation.entity in documents else self.document(operation.entity, commit.branch)
-            documents[operation.entity] = folded(base, operation)
+            base = documents[operation.entity] if operation.entity in documents else self._node(operation.entity, commit.branch)
+            documents[operation.entity] = operated(base, operation)
         self.head += 1
         self.accepted[commit.id] = (self.head, commit)
         self.lines[commit.branch] += [Line(self.head, commit.id, operation) for operation in commit.operations]
@@ -84,64 +104,25 @@ class Model:
         for read in commit.confirmed:
             if read.basis > self.head:
                 raise Refused("ProtocolError")
-            if any(line.seq > read.basis and hits(line.operation, read.entity, read.path, read.deep) for line in self.history(commit.branch)):
+            if self.hit(read.entity, read.path, read.deep, read.basis, branch=commit.branch):
                 raise Refused("ConflictError")
         for pending in commit.pending:
             if any(layer not in self.accepted for layer in pending.layers):
                 raise Refused("ConflictError")
-            for line in self.history(commit.branch):
-                if line.seq > pending.basis and line.id not in pending.layers and hits(line.operation, pending.entity, pending.path, pending.deep):
-                    raise Refused("ConflictError")
+            if self.hit(pending.entity, pending.path, pending.deep, pending.basis, frozenset(pending.layers), commit.branch):
+                raise Refused("ConflictError")
 
 
-def folded(document: Any, operation: Operation) -> Any:
-    if isinstance(operation, Set):
-        return copy.deepcopy(plain(operation.document))
-    if isinstance(operation, Delete):
-        return ABSENT
-    result = {} if document is ABSENT else copy.deepcopy(document)
-    for op in operation.ops:
-        patched(result, op)
-    return result
-
-
-def patched(document: Any, op: Any) -> None:
-    spine, last = op.path[:-1], op.path[-1]
-    here = document
-    for step in spine:
-        if not isinstance(here, dict) or (step not in here and isinstance(op, Replace | Remove)):
-            raise Refused("ConflictError")
-        here = here.setdefault(step, {})
-    if not isinstance(here, dict):
-        raise Refused("ConflictError")
-    if isinstance(op, Replace | Add):
-        here[last] = plain(op.value)
-    elif isinstance(op, Remove):
-        if last not in here:
-            raise Refused("ConflictError")
-        del here[last]
-    elif isinstance(op, Append):
-        if not isinstance(here.setdefault(last, []), list):
-            raise Refused("ConflictError")
-        here[last] += [plain(value) for value in op.values]
-    elif isinstance(op, Increment):
-        if not isinstance(here.setdefault(last, 0), int):
-            raise Refused("ConflictError")
-        here[last] += op.by
-    else:
-        raise TypeError(f"the model does not know {op!r}")
-
-
-def hits(operation: Operation, entity: Entity, path: Path, deep: bool) -> bool:
-    if operation.entity != entity:
-        return False
+def named(operation: Operation, path: Path, deep: bool) -> bool:
+    """By the names alone, as semantics C.5 has it."""
     return not isinstance(operation, Patch) or any(touches(touched, path, deep) for op in operation.ops for touched in touched_by(op, deep))
 
 
 def touched_by(op: Any, deep: bool) -> Iterator[Path]:
-    yield op.path
-    if not deep and (isinstance(op, Add | Remove) or getattr(op, "creates", False)):
-        yield op.path[:-1]
+    for path in (op.source, op.path) if isinstance(op, Move) else (op.path,):
+        yield path
+        if not deep and (isinstance(op, Add | Remove | Move) or getattr(op, "creates", False)):
+            yield path[:-1]
 
 
 def touches(touched: Path, path: Path, deep: bool) -> bool:

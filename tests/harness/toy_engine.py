@@ -102,7 +102,7 @@ class ToyLink:
         self.up: deque[Commit] = deque()
         self.down: deque[Verdict | Frame] = deque()
         self.doomed: set[CommitId] = set()
-        self.closed: WeftError | None = None
+        self.closed: Exception | None = None
         self.fetches: list[tuple[Entity, ...]] = []
         self._engine, self._receiver = engine, receiver
         self._watched: set[Entity] = set()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from weft.scheduler.matching import matches_naive
 from weft.scheduler.model import Entity, Read
-from weft.scheduler.readset import EMPTY, ReadSet, delta
+from weft.scheduler.readset import ReadSet, delta
 from weft.scheduler.values import Value
 
 DOC, OTHER = Entity("main", "space", "doc"), Entity("main", "space", "other")
@@ -25,7 +25,7 @@ def shallow(*path: str) -> Read:
 
 
 def test_OVL_020_nothing_read_is_nothing() -> None:
-    assert ReadSet().reads() == EMPTY.reads() == ()
+    assert ReadSet().reads() == ()
     assert ReadSet([deep("a")]).reads() == (deep("a"),)
 
 
@@ -52,7 +52,7 @@ def test_the_delta_names_what_came_and_what_went() -> None:
     old, new = ReadSet([deep("a"), deep("b")]), ReadSet([deep("b"), shallow("a"), deep("c")])
     assert delta(old, new) == ((shallow("a"), deep("c")), (deep("a"),))
     assert delta(old, old) == delta(old, ReadSet([deep("b"), deep("a")])) == ((), ())
-    assert delta(EMPTY, old) == ((deep("a"), deep("b")), ())
+    assert delta(ReadSet(), old) == ((deep("a"), deep("b")), ())
 
 
 def test_a_run_that_read_the_same_keeps_its_read_set() -> None:

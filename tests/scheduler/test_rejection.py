@@ -37,6 +37,14 @@ def test_each_error_has_its_fate(kind: type[Exception], fate: Fate) -> None:
     assert refused.fate is fate
 
 
+def test_no_retry_helps_against_misuse() -> None:
+    kinds = [Misuse]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    assert len(kinds) > 6
+    assert {Rejection(kind.__name__, "why", {}).fate for kind in kinds} == {Fate.TERMINAL}
+
+
 def test_the_fate_is_the_same_on_both_sides_of_a_boundary() -> None:
     for kinds in FATES.values():
         for kind in kinds:

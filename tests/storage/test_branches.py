@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness.engines import BACKENDS, Author, Rig, confirmed, delete, doc, patch, put, replace, rig_on, value
@@ -126,11 +127,16 @@ def test_forking_again_is_harmless_and_another_fork_of_that_name_is_not(rig: Rig
     for parent, at in (("", 2), ("", 0)):
         with pytest.raises(ProtocolError, match="branch 'feature' exists already"):
             own.engine.fork("feature", parent, at)
-    with pytest.raises(ProtocolError, match="there is no branch 'nowhere'"):
-        own.engine.fork("new", "nowhere")
-    for name in ("", "a\0b", "x" * 2000, None):
+    nobody: tuple[Any, ...] = ("nowhere", "\ud800", 5, [])
+    for nowhere in nobody:
+        with pytest.raises(ProtocolError, match="there is no branch"):
+            own.engine.fork("new", nowhere)
+        with pytest.raises(ProtocolError, match="there is no branch"):
+            own.engine.read(D, nowhere)
+    nameless: tuple[Any, ...] = ("", "a\0b", "x" * 2000, "\ud800", None, [])
+    for name in nameless:
         with pytest.raises(ProtocolError, match="no name for a branch"):
-            own.engine.fork(name)  # type: ignore[arg-type]
+            own.engine.fork(name)
     assert [branch.name for branch in own.engine.branches()] == ["", "feature"]
 
 

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import pytest
 from harness.replica_stand import Stand, delivered, entity, gone, patch, whole
 from weft.scheduler.errors import ConflictError, SessionError
 from weft.scheduler.log import CommitEntry, RevertEntry, RunId
@@ -20,6 +21,17 @@ def refuse(stand: Stand, *tickets: Ticket) -> None:
     stand.link.settle()
 
 
+def shown(stand: Stand) -> list[object]:
+    """The commits in flight are decided one by one; what A shows after each verdict and each frame."""
+    values = []
+    for _ in stand.replica.pending():
+        stand.link.decide()
+        stand.link.frame()
+        while stand.link.deliver() is not None:
+            values.append(stand.value("A"))
+    return values
+
+
 def reverted(stand: Stand) -> list[RevertEntry]:
     return [entry for entry in stand.log.entries if isinstance(entry, RevertEntry)]
 
@@ -27,13 +39,7 @@ def reverted(stand: Stand) -> list[RevertEntry]:
 def test_STO_140_three_commits_on_one_document_all_accepted() -> None:
     stand = Stand()
     tickets = [stand.stack(whole("A", value)) for value in ("c1", "c2", "c3")]
-    shown = []
-    for _ in tickets:
-        stand.link.decide()
-        stand.link.frame()
-        while stand.link.deliver() is not None:
-            shown.append(stand.value("A"))
-    assert shown == ["c3"] * 6
+    assert shown(stand) == ["c3"] * 6
     assert stand.log.kinds() == ["pull", "commit", "commit", "commit"]
     assert all(ticket.settled and ticket.accepted for ticket in tickets)
     assert stand.replica.pending() == ()
@@ -93,17 +99,18 @@ def test_STO_148_a_delete_in_the_stack() -> None:
 def test_STO_149_what_shows_falls_back_to_the_layer_below() -> None:
     stand = Stand({"A": "base"})
     second, third = stand.stack(whole("A", "c2")), stand.stack(whole("A", "c3"))
-    refuse(stand, second)
-    assert stand.value("A") == "c3"
+    stand.link.doomed.add(second.id)
+    assert shown(stand) == ["c3"] * 4, "throughout: a verdict and a frame for each"
     assert third.accepted
+    assert stand.fell(second)
     assert [entry.changes for entry in reverted(stand)] == [()], "nothing that can be seen has changed"
 
     stand = Stand({"A": "base"})
     second, third = stand.stack(whole("A", "c2")), stand.stack(whole("A", "c3"))
-    assert stand.value("A") == "c3"
-    refuse(stand, third)
-    assert stand.value("A") == "c2"
+    stand.link.doomed.add(third.id)
+    assert shown(stand) == ["c3", "c3", "c3", "c2"], "until the frame that names the refused one"
     assert second.accepted
+    assert stand.fell(third)
 
 
 def test_STO_150_one_revert_for_each_commit_the_primary_first() -> None:
@@ -124,13 +131,13 @@ def test_STO_150_one_revert_for_each_commit_the_primary_first() -> None:
 
 
 def test_STO_151_dependence_is_by_read_not_by_written_path() -> None:
-    for reads, shown in ((["A"], {"left": 0, "right": 0}), ([], {"left": 0, "right": 2})):
+    for reads, left in ((["A"], {"left": 0, "right": 0}), ([], {"left": 0, "right": 2})):
         stand = Stand({"A": {"left": 0, "right": 0}})
         second = stand.stack(patch("A", Replace(("value", "left"), 1)))
         third = stand.stack(patch("A", Replace(("value", "right"), 2)), reads=reads)
         assert stand.value("A") == {"left": 1, "right": 2}
         refuse(stand, second)
-        assert stand.value("A") == shown
+        assert stand.value("A") == left
         assert third.accepted is not bool(reads)
 
 
@@ -411,14 +418,15 @@ def test_a_session_that_ended_settles_its_commits_at_the_verdict() -> None:
     assert stand.replica.pending() == ()
 
 
-def test_a_commit_that_the_link_does_not_take_is_refused_at_once_and_leaves_no_trace() -> None:
+@pytest.mark.parametrize("error", [SessionError("closed"), OSError("no such pipe")], ids=lambda error: type(error).__name__)
+def test_a_commit_that_the_link_does_not_take_is_refused_at_once_and_leaves_no_trace(error: Exception) -> None:
     stand = Stand({"A": 0})
     stand.pin("A")
-    stand.link.closed = SessionError("closed")
+    stand.link.closed = error
     ticket = stand.stack(whole("A", 1))
     verdict = stand.fell(ticket)
     assert isinstance(verdict, Rejected)
-    assert verdict.rejection.name == "SessionError"
+    assert verdict.rejection.name == type(error).__name__
     assert stand.value("A") == 0
     assert stand.log.kinds() == ["pull", "commit", "revert"]
 

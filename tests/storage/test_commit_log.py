@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from harness.engines import BACKENDS, Author, Rig, accepted, confirmed, delete, doc, patch, put, refused, replace, rig_on, value
@@ -309,6 +310,23 @@ def test_the_log_names_commits_with_their_documents_in_order(rig: Rig) -> None:
         assert reader.after(0, limit=2) == landed[:2]
 
 
+@pytest.mark.parametrize("seq", [-1, None, "1", 1.5, True])
+def test_what_is_no_sequence_number_has_nothing_after_it_and_no_provenance(rig: Rig, seq: Any) -> None:
+    engine = rig.open()
+    Author(engine).commit(put(D, 1))
+    with pytest.raises(ProtocolError, match="a sequence number from 0"):
+        engine.after(seq)
+    assert engine.provenance(seq) is None
+
+
+@pytest.mark.parametrize("entity", [doc("\ud800"), doc("x", "\ud800"), Entity("elsewhere", "space", "x"), ("main", "space", "x"), None])
+def test_what_is_no_document_of_the_space_is_not_read(rig: Rig, entity: Any) -> None:
+    engine = rig.open()
+    for ask in (engine.read, engine.exists, engine.reader().read):
+        with pytest.raises(ProtocolError):
+            ask(entity)
+
+
 def test_another_thread_reads_by_a_connection_of_its_own(rig: Rig) -> None:
     engine = rig.open()
     author = Author(engine)
@@ -364,6 +382,9 @@ def test_another_thread_reads_by_a_connection_of_its_own(rig: Rig) -> None:
         Commit(CommitId("s", 1), (put(D, 1),), provenance=Provenance(node=5)),  # type: ignore[arg-type]
         Commit(CommitId("s", 1), (put(D, 1),), provenance=Provenance(run=2**63)),
         Commit(CommitId("s", 1), (put(D, 1),), provenance=Provenance(triggers=("a",))),  # type: ignore[arg-type]
+        Commit(CommitId("s", 1), (put(doc("x" * 1025), 1),)),
+        Commit(CommitId("s" * 1025, 1), (put(D, 1),)),
+        None,
     ],
 )
 def test_what_no_correct_client_sends_is_refused_and_leaves_its_neighbours_alone(rig: Rig, commit: Commit) -> None:

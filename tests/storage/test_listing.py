@@ -4,6 +4,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness.engines import BACKENDS, doc
@@ -87,6 +88,13 @@ def test_STO_012_an_unpaged_listing_over_the_page_limit_is_refused_with_an_instr
 def test_STO_012_a_page_has_a_sensible_size(log: Ledger, limit: object) -> None:
     with pytest.raises(ProtocolError, match="its limit is an integer"):
         log.engine.list(limit=limit)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("what", [{"scope": 5}, {"scope": "\ud800"}, {"after": 5}, {"after": "\ud800"}], ids=str)
+def test_a_listing_of_what_is_no_text_is_refused(log: Ledger, what: dict[str, Any]) -> None:
+    log.set("a", 0)
+    with pytest.raises(ProtocolError, match="texts without lone surrogates"):
+        log.engine.list(**what)
 
 
 def test_STO_011_ids_are_ordered_by_code_point_on_every_backend(log: Ledger) -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 from harness.replica_stand import EPOCH, Stand, delivered, entity, gone, patch, whole
-from weft.scheduler.errors import Misuse, NodeFailed
+from harness.view import linked
+from weft.scheduler.errors import Misuse, NodeFailed, StorageUnavailable
 from weft.scheduler.log import NO_STAMP, CommitEntry, Entry, IntegrateEntry, Outcome, PullEntry, ReadAt, ResultEntry, RunId, RunResult, StampOf
 from weft.scheduler.model import Change, CommitId, Entity, Read, Version
 from weft.scheduler.rejection import Fate, rejection
@@ -11,6 +12,7 @@ from weft.storage.commit import ConfirmedRead, PendingRead, Provenance, Rejected
 from weft.storage.patch import AddUnique, Append, Increment, Replace
 from weft.storage.proposal import Proposal, Use
 from weft.storage.ticket import Committed, Refused, Unchanged
+from weft.storage.transaction import Transaction
 
 VALUE = ("value",)
 
@@ -370,17 +372,40 @@ def test_a_foreign_commit_that_changes_no_value_says_nothing_and_makes_no_retry_
 
 
 def test_STO_050_a_read_reached_through_a_link_conflicts_on_its_target() -> None:
-    stand = Stand({"A": {"isAdmin": "link to B"}, "B": {"isAdmin": True}})
+    stand = Stand({"A": {"isAdmin": linked("B", "isAdmin")}, "B": {"isAdmin": True}})
     stand.pin("A", "B")
     stand.foreign(whole("B", {"isAdmin": False}))
-    ticket = stand.stack(whole("C", "for admins"), reads=[Read(entity("A"), ("value", "isAdmin")), Read(entity("B"), ("value", "isAdmin"))])
+    tx = Transaction(stand.replica, "main")
+    assert tx.get(entity("A"), ("value", "isAdmin")) is True
+    tx.set(entity("C"), VALUE, "for admins")
+    (proposal,) = tx.finish()
+    answer = stand.replica.commit(proposal)
+    assert isinstance(answer, Committed)
     stand.link.settle()
-    verdict = stand.fell(ticket)
+    verdict = stand.fell(answer.ticket)
     assert isinstance(verdict, Rejected)
     assert verdict.rejection.name == "ConflictError"
     assert stand.engine.read(entity("C")).seq == 0
     assert stand.value("C") is None
     assert stand.value("B") == {"isAdmin": False}
+
+
+def test_STO_203_a_space_that_cannot_commit_gives_an_error_and_leaves_nothing_pending() -> None:
+    stand = Stand({"A": 0})
+    far = entity("B", "far")
+    tx = Transaction(stand.replica, "main", multi_space=True)
+    tx.set(entity("A"), VALUE, 1)
+    tx.set(far, VALUE, 2)
+    stand.links["far"].closed = StorageUnavailable("read-only")
+    first, second = tx.finish()
+    assert (first.space, second.space, tx.open) == ("far", "main", False)
+    answer = stand.replica.commit(first)
+    assert isinstance(answer, Committed)
+    verdict = stand.fell(answer.ticket)
+    assert isinstance(verdict, Rejected)
+    assert (verdict.rejection.name, verdict.rejection.message) == ("StorageUnavailable", "read-only")
+    assert stand.replica.read(far).document is MISSING
+    assert stand.replica.pending() == ()
 
 
 def test_STO_165_a_retry_with_a_fresh_basis() -> None:

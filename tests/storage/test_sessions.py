@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness.offices import BACKENDS, Line, Office, commit, doc, opener, put, serving
+from harness.offices import BACKENDS, SPACE, Line, Office, commit, doc, opener, put, serving
 from weft.scheduler.errors import SessionError
-from weft.scheduler.model import CommitId
-from weft.storage.commit import Accepted, Rejected
+from weft.scheduler.model import CommitId, Entity
+from weft.storage.commit import Accepted, Rejected, Set
 from weft.storage.dialogue import Ack, Answer, Close, Decided, Documents, Failed, Forget, Open, Opened, Pushed, Request, TakenOver, Transact, Watch
+from weft.storage.service import Service
 from weft.storage.sessions import CREDIT, Session, session_key
 
 
@@ -59,10 +60,11 @@ def test_STO_032_a_session_key_splits_into_its_exact_quoted_segments() -> None:
 
 
 def test_STO_027_two_principals_with_one_session_id_are_two_sessions(office: Office) -> None:
-    alice, bob = session_key("alice", "shared"), session_key("bob", "shared")
-    verdicts = office.engine.apply([commit(alice, 1, put("a", 1)), commit(bob, 1, put("b", 2))])
-    assert [type(verdict) for verdict in verdicts] == [Accepted, Accepted]
-    assert (office.value("a"), office.value("b")) == (1, 2)
+    keys = [session_key(principal, "shared") for principal in ("alice", "bob")]
+    documents = [Entity(SPACE, f"session:{key}", "d") for key in keys]
+    verdicts = office.engine.apply([commit(key, 1, Set(entity, {"value": key})) for key, entity in zip(keys, documents, strict=True)])
+    assert [(type(verdict), verdict.id) for verdict in verdicts] == [(Accepted, CommitId("alice:shared", 1)), (Accepted, CommitId("bob:shared", 1))]
+    assert [office.engine.read(entity).document for entity in documents] == [{"value": "alice:shared"}, {"value": "bob:shared"}]
 
 
 def test_STO_177_a_valid_token_takes_a_session_over_and_serves_once(office: Office) -> None:
@@ -99,6 +101,22 @@ def test_STO_183_garbage_is_answered_with_an_error_and_the_connection_lives_on(o
     assert isinstance(answer, Failed)
     assert answer.rejection.name == "ProtocolError"
     assert opened(line, "s").session == "s"
+
+
+def test_STO_183_what_is_no_commit_is_refused_and_its_neighbours_are_decided(office: Office) -> None:
+    bad, good = Line(office, "p", None), Line(office, "q", None)
+    opened(bad, "s")
+    opened(good, "t")
+    good.service.handle(Transact("t", commit("q:t", 1, put("d", 1))), 0.0)
+    for nothing in (None, "commit", commit("p:s", 1)._replace(id=("p:s", 1))):  # type: ignore[arg-type]
+        bad.service.handle(Transact("s", nothing), 0.0)  # type: ignore[arg-type]
+        answer = bad.down.popleft()
+        assert isinstance(answer, Failed)
+        assert answer.rejection.name == "ProtocolError"
+    office.desk.pump(0.0)
+    (decided,) = good.down
+    assert isinstance(decided, Decided)
+    assert isinstance(decided.verdict, Accepted)
 
 
 def test_a_session_without_an_id_is_given_one_and_ids_differ(office: Office) -> None:
@@ -237,3 +255,14 @@ def test_resumed_frames_wait_until_every_replayed_commit_is_answered(office: Off
     office.settle()
     assert a.picture.order == ["verdict", "frame"]
     assert a.picture.values() == {"d": "theirs"}
+
+
+def test_mistyped_requests_are_answered_and_the_connection_lives_on(office: Office) -> None:
+    said: list[object] = []
+    service = Service(office.desk, "", said.append)
+    for request in (Open(1, 5), Watch(2, "nobody", None), Ack("nobody", "one"), Forget(3, [], ()), None):  # type: ignore[arg-type]
+        service.handle(request, 0.0)
+    assert all(isinstance(answer, Failed) for answer in said)
+    assert len(said) == 5
+    service.handle(Open(4, None), 0.0)
+    assert isinstance(said[-1], Opened)

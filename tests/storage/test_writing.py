@@ -285,6 +285,15 @@ def test_READ_007_length_is_written_as_a_splice() -> None:
         tx.delete(D, at("l", "length"))
 
 
+def test_a_length_that_cannot_be_written_was_read_because_in_an_object_it_could() -> None:
+    for gone in (True, False):
+        tx = begin(Documents(d={"l": [1]}))
+        with pytest.raises(Misuse):
+            tx.delete(D, at("l", "length")) if gone else tx.set(D, at("l", "length"), "long")
+        (proposal,) = tx.finish()
+        assert proposal.reads == {Read(D, at("l"), False): Use.BOTH}
+
+
 def test_length_is_a_key_like_any_other_in_an_object() -> None:
     assert written(Documents(d={"length": 1}), at("length"), "long") == (Replace(at("length"), "long"),)
 

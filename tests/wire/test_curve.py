@@ -21,14 +21,22 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
 class Net:
     """A store and a client, with a key each."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
         self.store, self.client, self.stranger = new_keys(), new_keys(), new_keys()
         first, second = free_ports(2)
-        self.address = f"tcp://127.0.0.1:{first}"
-        self.plan = {"store": Peer(f"127.0.0.1:{first}", self.store.public), "client": Peer(f"127.0.0.1:{second}", self.client.public)}
+        self.address = f"tcp://{host}:{first}"
+        self.plan = {"store": Peer(f"{host}:{first}", self.store.public), "client": Peer(f"{host}:{second}", self.client.public)}
 
 
 @contextmanager
@@ -81,6 +89,29 @@ def test_a_client_on_the_list_may_not_speak_under_another_name() -> None:
         client.actor_ref.proxy().tell("store", fence(2)).get(timeout=PATIENCE)
         assert until(store.news, lambda piece: isinstance(piece, Fence)) == fence(2)
         forged.close()
+
+
+def test_posts_with_other_plans_may_share_the_sockets() -> None:
+    """The store's sockets serve a second plan, which knows nobody of the first; its clients are still let in, and those of the other plan are not."""
+    net, other = Net(), Net()
+    with running("store", net.store, net) as (store, sockets), running("client", net.client, net) as (client, _):
+        Post(sockets, Tcp(other.store, other.plan))
+        outside = Sockets()
+        way = outside.outlet(net.address, keys=other.client, server=net.store.public)
+        way.send(Hand("client").hello())
+        client.actor_ref.proxy().put_question("store", 5)
+        assert until(client.news, lambda piece: isinstance(piece, Fetched)).version.n == 5
+        assert dict(store.mailbox.refused) == {}
+        way.close()
+        outside.close()
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+def test_actors_talk_over_ipv6() -> None:
+    net = Net("[::1]")
+    with running("store", net.store, net), running("client", net.client, net) as (client, _):
+        client.actor_ref.proxy().put_question("store", 5)
+        assert until(client.news, lambda piece: isinstance(piece, Fetched)).version.n == 5
 
 
 def test_an_inlet_with_keys_needs_the_list_of_clients() -> None:

@@ -57,6 +57,47 @@ def test_a_second_process_is_told_who_holds_the_name(tmp_path: Path) -> None:
     Lock(path).release()  # the kernel gave it back when its holder died
 
 
+FORKING = """
+import os, sys
+from pathlib import Path
+from weft.wire.lock import Lock
+lock = Lock(Path(sys.argv[1]))
+if os.fork():
+    os.write(1, b"forked\\n")
+    os.kill(os.getpid(), 9)
+sys.stdin.read()
+"""
+
+
+def test_a_forked_child_does_not_keep_the_lock_of_its_dead_parent(tmp_path: Path) -> None:
+    holder = subprocess.Popen([sys.executable, "-c", FORKING, str(tmp_path / "graph.lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdin is not None
+    assert holder.stdout.readline() == b"forked\n"
+    assert holder.wait(20) == -9
+    for _ in range(100_000):  # the child is still there, since its input is still open; its hook may be about to run
+        try:
+            Lock(tmp_path / "graph.lock").release()
+            break
+        except AlreadyBound:
+            continue
+    else:
+        pytest.fail("the child holds the lock")
+    holder.stdin.close()
+    holder.stdout.close()
+
+
+def test_a_fork_leaves_the_lock_with_the_parent(tmp_path: Path) -> None:
+    lock = Lock(tmp_path / "graph.lock")
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+    with pytest.raises(AlreadyBound):
+        Lock(tmp_path / "graph.lock")
+    lock.release()
+
+
 def test_a_lock_that_was_released_can_be_taken_again(tmp_path: Path) -> None:
     first = Lock(tmp_path / "a.lock")
     first.release()

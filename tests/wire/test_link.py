@@ -2,10 +2,10 @@
 
 import pytest
 from harness.wiring import fence
-from weft.scheduler.errors import Busy
+from weft.scheduler.errors import Busy, Misuse
 from weft.wire.codec import Codec
 from weft.wire.link import Link
-from weft.wire.messages import TABLE, Hello, Presence, Ready
+from weft.wire.messages import TABLE, Credit, Failed, Hello, Presence, Ready
 
 
 class Out:
@@ -88,3 +88,73 @@ def test_a_frame_that_found_no_room_takes_no_number() -> None:
     with pytest.raises(Busy, match="no room"):
         to.send(fence(2))
     assert (to.seq, to.sent) == (1, 1)
+
+
+def test_what_cannot_be_sent_is_refused_when_it_is_given_and_takes_nothing_with_it() -> None:
+    out = Out()
+    to = link(out)
+    to.send(fence(1))
+    for bad in (fence(2**70), Failed("X", "\ud800", None), Failed("X", "x" * 50_000_000, None), ("no", "message")):
+        with pytest.raises(Misuse):
+            to.send(bad)
+    to.send(fence(2))
+    to.establish(8)
+    to.flush()
+    assert sent(out) == [(3, 8, 1, "Fence"), (3, 8, 2, "Fence")]
+
+
+def test_a_message_that_was_changed_while_it_waited_is_raised_and_the_others_are_sent() -> None:
+    out = Out()
+    to = link(out)
+    fields: dict[str, object] = {}
+    for message in (fence(1), Failed("X", "", fields), fence(2)):
+        to.send(message)
+    fields["x"] = object()
+    to.establish(8)
+    with pytest.raises(Misuse):
+        to.flush()
+    assert sent(out) == [(3, 8, 1, "Fence"), (3, 8, 2, "Fence")]
+    to.flush()
+    assert len(out.frames) == 2
+
+
+def test_answers_and_credit_are_not_held_back_by_the_bound_and_take_none_of_it() -> None:
+    to = link(Out(), bound=2)
+    to.establish(1)
+    for number in range(1, 11):
+        to.reply(fence(number), -number, 1)
+    to.reply(Credit(3))
+    assert to.unhandled == 0
+    to.send(fence(1))
+    to.send(fence(2))
+    with pytest.raises(Busy):
+        to.send(fence(3))
+    to.credit(12)  # the answers, the credit and the first message
+    assert to.unhandled == 1
+
+
+def test_an_answer_that_finds_no_room_waits_and_so_does_what_comes_behind_it() -> None:
+    out = Out(room=1)
+    to = link(out, bound=5)
+    to.establish(8)
+    to.send(fence(1))
+    to.reply(Failed("X", "", None), -1, 8)
+    to.send(fence(2))
+    assert (to.is_stuck, to.unhandled, len(out.frames)) == (True, 2, 1)
+    out.room = 2
+    to.flush()
+    assert (to.is_stuck, len(out.frames)) == (True, 2)
+    out.room = 9
+    to.flush()
+    assert (to.is_stuck, to.unhandled) == (False, 2)
+    assert sent(out) == [(3, 8, 1, "Fence"), (3, 8, 2, "Failed"), (3, 8, 3, "Fence")]
+
+
+def test_an_answer_that_waited_goes_to_whoever_asked_and_not_to_a_successor() -> None:
+    out = Out()
+    to = link(out)
+    to.reply(Failed("X", "", None), -1, 8)
+    to.send(fence(1))
+    to.establish(9)
+    to.flush()
+    assert sent(out) == [(3, 9, 1, "Fence")]

@@ -8,7 +8,8 @@ import pytest
 from harness.engines import Author, put
 from weft.scheduler.errors import BadAddress, Misuse, StorageUnavailable
 from weft.scheduler.model import Entity
-from weft.storage.store import Store, file_name, open_engine
+from weft.storage.engine import open_engine
+from weft.storage.spaces import Store, file_name
 from weft.wire.codec import VALUES
 
 NAMES = [
@@ -44,6 +45,12 @@ def test_the_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 def test_a_bad_url_is_refused_with_what_to_write(url: object) -> None:
     with pytest.raises(Misuse, match="is no store: write 'memory:', or 'sqlite:FOLDER'"):
         Store(url)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("url", ["sqlite:\ud800", "sqlite:~no-such-user/x"])
+def test_a_folder_that_no_path_spells_is_refused(url: str) -> None:
+    with pytest.raises(Misuse, match="names no folder"):
+        Store(url)
 
 
 @pytest.mark.parametrize("space", ["", "a\0b", "\ud800", "x" * 1025, None])

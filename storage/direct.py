@@ -1,0 +1,149 @@
+"""The common commit of a sender in this process, decided without detours: one document replaced as a whole, in the memory store.
+
+Goal: the same verdicts and the same rows as the commit algorithm gives, in a few look-ups. Whatever is not plain is left to it: `take` then answers None and has changed nothing.
+Plain is: the default branch, one Set of a document that was written before, no precondition, a local sequence number that is new, confirmed reads whose document has not been
+written after their basis, and pending reads whose layers are all the revisions of their document since.
+Why that suffices: a document with no revision after the basis, other than those named, cannot have been touched, whatever the path and depth (steps 6 and 7 of the algorithm).
+- First every commit of the group is decided, then all rows are written: nothing can fail in between, so nothing has to be undone.
+- Rows are kept as values here: a small document, the triggers and the resolution stay what they are until somebody wants their bytes.
+- The sender sends each commit once, over a call, not a wire: its key will not come again, so no digest is taken (`tables.SENT_ONCE`). What it sends was made by the replica, so its
+  shape is not looked at again.
+The engine calls this, for the desk.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..scheduler.errors import WeftError
+from ..scheduler.model import CommitId, Entity
+from ..scheduler.values import ReadOnlyDict, Value
+from .codec import Codec
+from .commit import Accepted, Commit, Revision, Set, Verdict
+from .current import Current
+from .memory import MemoryTables
+from .tables import SENT_ONCE, SET, CommitRow, Head, RevisionRow
+
+_new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost
+_FIXED = frozenset({int, float, bool, type(None)})
+_SCALAR_BYTES = 17  # at most: an object of one key "value" and nine bytes of number
+Row = tuple[CommitRow, RevisionRow, Head]
+
+
+class Direct:
+    """Works on the tables and the engine's memory of them."""
+
+    def __init__(self, tables: MemoryTables, current: Current, codec: Codec, clock: Callable[[], float]) -> None:
+        self._tables, self._current, self._codec, self._clock = tables, current, codec, clock
+
+    def take(self, commits: Sequence[Commit], runtime: str, epoch: int) -> list[Verdict] | None:
+        """The verdicts, all of them Accepted; None if it is not for this to decide."""
+        space = self._tables.space
+        with space.lock:
+            if self._tables.busy or space.epochs.get(runtime) != epoch or self._tables.behind or self._current.seq != len(space.commits):
+                return None
+            rows: list[Row] = []
+            verdicts: list[Verdict] = []
+            newest: dict[str, int] = {}
+            if not self._decide(commits, rows, verdicts, newest):
+                return None
+            self._write(rows, newest)
+        return verdicts
+
+    def _decide(self, commits: Sequence[Commit], rows: list[Row], verdicts: list[Verdict], newest: dict[str, int]) -> bool:
+        """Fills in rows, verdicts, and the newest local sequence number of each session."""
+        space, seq, now = self._tables.space, self._current.seq, self._clock()
+        seqs: dict[CommitId, int] = {}  # of this group
+        written: dict[Entity, list[int]] = {}  # sequence numbers, by document
+        heads: dict[Entity, Head] = {}
+        for commit in commits:
+            id, operations, confirmed, pending, preconditions, provenance, branch = commit
+            if branch or preconditions or len(operations) != 1 or type(operations[0]) is not Set:
+                return False
+            entity, document = operations[0]
+            head = heads.get(entity) or space.heads.get(("", entity))
+            size, data = self._stored(document)
+            session, local_seq = id
+            if head is None or data is None or local_seq <= (newest[session] if session in newest else space.locals.get(session, -1)):
+                return False
+            for read in confirmed:
+                here = space.heads.get(("", read[0]))
+                if read[4] or read[0] in written or read[2] > seq or (here is not None and here[3] > read[2]):
+                    return False
+            resolved = self._resolved(pending, seqs, written, seq) if pending else ()
+            if resolved is None:
+                return False
+            seq += 1
+            node, run, triggers, event = provenance
+            number, born = head[0], head[6]
+            heads[entity] = head = _new(Head, (number, "", entity, seq, 0, SET, born, size, 0, 0, id))
+            rows.append((
+                _new(CommitRow, (seq, "", session, local_seq, SENT_ONCE, resolved or None, node, run, triggers or None, event, now)),
+                _new(RevisionRow, (number, seq, 0, SET, data)),
+                head,
+            ))  # fmt: skip
+            seqs[id] = seq
+            newest[session] = local_seq
+            mine = written.get(entity)
+            if mine is None:
+                written[entity] = [seq]
+            else:
+                mine.append(seq)
+            verdicts.append(_new(Accepted, (id, seq, "", (_new(Revision, (entity, "", seq, 0, SET, document)),), resolved, False)))
+        return True
+
+    def _resolved(self, pending: Sequence[Any], seqs: dict[CommitId, int], written: dict[Entity, list[int]], seq: int) -> tuple[tuple[CommitId, int], ...] | None:
+        """The sequence numbers of all layers named, if they are of this group and are all that was written since the basis."""
+        resolved: dict[CommitId, int] = {}
+        heads = self._tables.space.heads
+        for entity, _, basis, layers, _ in pending:
+            here = heads.get(("", entity))
+            if basis > seq or (here is not None and here[3] > basis):
+                return None
+            for layer in layers:
+                found = seqs.get(layer)
+                if found is None:
+                    return None
+                resolved[layer] = found
+            if entity in written:
+                named = [resolved[layer] for layer in layers]
+                for one in written[entity]:
+                    if one not in named:
+                        return None
+        return tuple(resolved.items())
+
+    def _stored(self, document: Value) -> tuple[int, Value]:
+        """How many bytes a document takes, and what the row holds; None for what is none or cannot be stored."""
+        if type(document) is not ReadOnlyDict:
+            return 0, None
+        if len(document) == 1 and "value" in document:
+            value = document["value"]
+            if type(value) in _FIXED:
+                return _SCALAR_BYTES, document
+            if type(value) is str and len(value) < 1000 and value.isascii():
+                return len(value) + _SCALAR_BYTES, document
+        try:
+            data = self._codec.encode(document)
+        except WeftError:
+            return 0, None
+        return len(data), data
+
+    def _write(self, rows: list[Row], newest: dict[str, int]) -> None:
+        space, current = self._tables.space, self._current
+        commits, seqs, writes, revisions, heads = space.commits, space.seqs, space.writes, space.revisions, space.heads
+        keys = []
+        for row, revision, head in rows:
+            seq, number = row[0], revision[0]
+            commits[seq] = row
+            seqs[head[10]] = seq
+            writes[seq] = [number]
+            revisions[number].append(revision)
+            keys.append(key := ("", head[2]))
+            heads[key] = head
+        current.heads.drop_all(keys)
+        current.documents.drop_all(keys)
+        space.locals.update(newest)
+        current.locals.update(newest)
+        current.seq = rows[-1][0][0]
+        space.branches[""] = current.branches[""] = space.branches[""]._replace(head_seq=current.seq)
+        self._tables.landed_directly()

@@ -13,7 +13,7 @@
     │   ├── AlreadyBound, Busy, ActorDead
     │   └── StorageUnavailable: StorageFull; StaleEpoch, SessionError, NewerSchema
     └── our bug, or hostile input
-        ├── ProtocolError, PatchApplyError, CorruptRow, BrokenInvariant
+        ├── ProtocolError, PatchApplyError (TooLarge, which is NotStorable too), CorruptRow, BrokenInvariant
         └── Undecodable
 
 `code` is stable and is what crosses a boundary together with the class name, so that a rejection is classified the same on both sides (`by_name`, `describe`).
@@ -185,6 +185,11 @@ class PatchApplyError(WeftError):
     code = "patch"
 
 
+class TooLarge(NotStorable, PatchApplyError):
+    """A patch that would make a document, or a part of it, larger than can be stored; names the path."""
+    code = "too-large"
+
+
 class CorruptRow(WeftError):
     """A stored row that does not decode to what it must be; it is refused and never guessed."""
     code = "corrupt"
@@ -256,8 +261,14 @@ class ActorDead(WeftError):
 
 
 class BrokenInvariant(WeftError):
-    """A component's `check()` found its own state wrong; names the invariant."""
+    """A component's `check()` found its own state wrong; the message begins with the number of the invariant."""
     code = "invariant"
+
+    @property
+    def number(self) -> str:
+        """Of the invariant: "I1", "L1", "" if it has none."""
+        number, colon, _ = str(self).partition(":")
+        return number if colon and number.isalnum() else ""
 
 
 def describe(error: BaseException) -> tuple[str, str, dict[str, Any]]:

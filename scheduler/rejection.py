@@ -25,6 +25,7 @@ _FATES = {
     "PreconditionFailedError": Fate.PERMANENT,
     "ProtocolError": Fate.TERMINAL,
     "PatchApplyError": Fate.TERMINAL,
+    "TooLarge": Fate.TERMINAL,
     "Misuse": Fate.TERMINAL,
     "BadAddress": Fate.TERMINAL,
     "NotStorable": Fate.TERMINAL,

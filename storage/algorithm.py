@@ -19,15 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..scheduler.errors import ConflictError, PatchApplyError, ProtocolError
+from ..scheduler.errors import ConflictError, NotStorable, PatchApplyError, ProtocolError, TooLarge
 from ..scheduler.model import CommitId, Entity, pointer
-from ..scheduler.values import MISSING, Value
+from ..scheduler.values import CONTAINER, MAX_WEIGHT, MISSING, Value, weight
 from . import faults as at
 from .batch import Batch, Entry, Written
 from .branches import readable, writable
 from .codec import Codec
 from .commit import Accepted, Commit, ConfirmedRead, PendingRead, Revision
-from .current import Key
+from .current import Bound, Key
 from .faults import Faults
 from .forms import decode_resolution, encode_resolution, encode_triggers
 from .patch import apply
@@ -38,6 +38,7 @@ from .snapshots import SnapshotPolicy
 from .tables import PATCH, SENT_ONCE, SET, CommitRow, Head, Resolved, RevisionRow, SnapshotRow
 
 _NOBODY: frozenset[int] = frozenset()
+_LIGHT = MAX_WEIGHT // CONTAINER  # bytes: what takes no more than these is never too much
 
 
 class Algorithm:
@@ -82,6 +83,7 @@ class Algorithm:
         (id, _, _, _, _, provenance, branch), operations, digest = sealed
         seq, number = batch.seq + 1, batch.number
         written: Written = {}
+        weights: dict[int, Bound] = {}
         entries: list[Entry] = []
         revisions: list[Revision] = []
         for index, item in enumerate(operations):
@@ -96,7 +98,10 @@ class Algorithm:
             if op == PATCH:
                 met = batch.document(branch, entity) if before is None else before[1]
                 document, reach = _patched(met, item, head), reach_of(payload, met)
-            written[key] = _moved(head, item, seq, index, id), document
+            moved = _moved(head, item, seq, index, id)
+            if op == PATCH and moved.size + moved.weight > _LIGHT:
+                weights[moved.number] = _weighed(batch, weights, head, moved, document, item)
+            written[key] = moved, document
             entries.append((RevisionRow(head.number, seq, index, op, data), payload if op == PATCH else None, reach))
             revisions.append(Revision(entity, branch, seq, index, op, payload))
         snapshots = self._snapshots(written, seq)
@@ -105,6 +110,7 @@ class Algorithm:
         row = CommitRow(seq, branch, id.session, id.local_seq, digest, resolution, provenance.node, provenance.run, triggers, provenance.event, self._clock())
         self._faults.point(at.AFTER_DECISION)
         batch.stage(row, entries, written, snapshots)
+        batch.weights.update(weights)
         return Accepted(id, seq, branch, tuple(revisions), resolved)
 
     def _snapshots(self, written: Written, seq: int) -> list[SnapshotRow]:
@@ -112,10 +118,16 @@ class Algorithm:
         snapshots: list[SnapshotRow] = []
         for key, (head, document) in written.items():
             if head.op == PATCH and self._policy.due(head):
-                data = self._codec.encode(document)
+                data = self._whole(key[1], document)
                 written[key] = head._replace(size=len(data), weight=0, patches=0), document
                 snapshots.append(SnapshotRow(head.number, seq, data))
         return snapshots
+
+    def _whole(self, entity: Entity, document: Value) -> bytes:
+        try:
+            return self._codec.encode(document)
+        except NotStorable as error:
+            raise TooLarge(f"with this patch {entity} cannot be stored whole: {error}") from error
 
 
 def check_confirmed(batch: Batch, branch: str, read: ConfirmedRead) -> None:
@@ -159,8 +171,22 @@ def _patched(document: Value, item: SealedOperation, head: Head) -> Value:
     """A patch that does not apply met another document than its sender had: a lost race, which is tried again (decision 17)."""
     try:
         return apply(document, item.payload)
+    except TooLarge as error:
+        raise TooLarge(f"a patch of {item.entity} cannot be stored: {error}") from error
     except PatchApplyError as error:
         raise ConflictError(f"a patch of {item.entity} does not apply to what is there now: {error}", entity=str(item.entity), seq=head.seq) from error
+
+
+def _weighed(batch: Batch, weights: dict[int, Bound], head: Head, moved: Head, document: Value, item: SealedOperation) -> Bound:
+    """Refuses a patch that leaves more than can be stored whole. Weighing is dear, so what it weighs at most is carried along: a byte of a patch adds CONTAINER or less."""
+    bound = batch.weighed(head, weights)
+    bound = MAX_WEIGHT + 1 if bound is None else bound + CONTAINER * len(item.data or b"")
+    if bound > MAX_WEIGHT:
+        bound = weight(document)
+        if bound > MAX_WEIGHT:
+            raise TooLarge(f"{pointer(item.payload[-1].path) or '/'}: with this patch {item.entity} is too much for one document (at most {MAX_WEIGHT} leaves, an object or array "
+                           f"counting as {CONTAINER}); put parts into documents of their own and link them")
+    return moved.seq, moved.op_index, bound
 
 
 def _first(batch: Batch, number: int, key: Key) -> Head:

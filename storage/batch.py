@@ -14,7 +14,7 @@ from ..scheduler.values import Value
 from . import faults as at
 from .branches import lineage
 from .conflicts import operation_touches, reach_touches
-from .current import Current, Key
+from .current import Bound, Current, Key
 from .faults import Faults
 from .patch import PatchOp
 from .reach import Reach, may_reach, reach_of
@@ -38,6 +38,7 @@ class Batch:
         self._snapshots: list[SnapshotRow] = []
         self._heads: dict[Key, Head] = {}
         self._documents: dict[Key, Value] = {}
+        self.weights: dict[int, Bound] = {}
         self._locals: dict[str, int] = {}  # newest local sequence of the sessions met here
         self._moved: dict[str, int] = {}  # branches written here, with their newest sequence number
         self._log: dict[int, list[Touch]] = {}  # by document number, for the first `_indexed` entries
@@ -62,6 +63,11 @@ class Batch:
         """The newest revision of a document in this very branch."""
         head = self._heads.get(key)
         return self._current.head(key) if head is None else head
+
+    def weighed(self, head: Head, weights: dict[int, Bound]) -> int | None:
+        """What the document at this very head weighs at most, if it is known; `weights` are those of the commit that is being decided."""
+        known = weights.get(head.number) or self.weights.get(head.number) or self._current.weights.get(head.number, None)
+        return known[2] if known is not None and known[:2] == (head.seq, head.op_index) else None
 
     def document(self, branch: str, entity: Entity) -> Value:
         """As the branch shows it now. What it inherits lies before its fork point, so the group cannot have changed that."""
@@ -161,6 +167,7 @@ class Batch:
         current.commits.update(self.commits)
         current.locals.update(self._locals)
         current.heads.update(self._heads)
+        current.weights.update(self.weights)
         current.reaches.update({row[:3]: reach for row, _, reach in self._entries if row.op == PATCH})
         for key, head in self._heads.items():
             current.remember(key, head, self._documents[key])

@@ -6,10 +6,10 @@ Called by the engine inside its transactions, and by everything that reads throu
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ..scheduler.errors import HistoryCollected, ProtocolError
-from ..scheduler.ids import encodable
+from ..scheduler.errors import CorruptRow, HistoryCollected, ProtocolError
+from ..scheduler.ids import encodable, shown
 from .tables import ACTIVE, DELETED, Branch
 
 DEFAULT = ""
@@ -17,20 +17,28 @@ MAX_BRANCH_DEPTH = 64  # a read asks one branch after another; the specification
 MAX_NAME = 1024
 
 
-def lineage(branches: Mapping[str, Branch], name: str, upto: int) -> Iterator[tuple[str, int]]:
-    """The branches through which `name` is read, itself first, each with the newest sequence number that shows."""
+def lineage(branches: Mapping[str, Branch], name: str, upto: int) -> list[tuple[str, int]]:
+    """The branches through which `name` is read, itself first, each with the newest sequence number that shows. All are looked at, so that no reader follows a broken line."""
     branch = branches[name]
-    yield name, upto
+    levels = [(name, upto)]
     while branch.parent is not None:
         upto = min(upto, branch.fork_seq)
-        branch = branches[branch.parent]
-        yield branch.name, upto
+        above = branches.get(branch.parent)
+        if above is None:
+            raise CorruptRow(f"the row of branch {branch.name!r} names {branch.parent!r} as its parent, and there is no such branch")
+        if len(levels) >= MAX_BRANCH_DEPTH:
+            raise CorruptRow(f"the row of branch {name!r} leads to more than {MAX_BRANCH_DEPTH} branches, one of which is its own ancestor: {[level for level, _ in levels[:4]]}")
+        branch = above
+        levels.append((branch.name, upto))
+    return levels
 
 
 def readable(branches: Mapping[str, Branch], name: str) -> Branch:
     branch = branches.get(name) if type(name) is str else None
     if branch is None:
-        raise ProtocolError(f"there is no branch {name!r} in this space; fork it first")
+        if name == DEFAULT and type(name) is str:
+            raise CorruptRow("the row of the default branch is not there, and every space has one")
+        raise ProtocolError(f"there is no branch {shown(name)} in this space; fork it first")
     return branch
 
 
@@ -45,7 +53,7 @@ def check_range(branches: Mapping[str, Branch], name: str, seq: object, head: in
     """A sequence number at which a branch can be read."""
     branch = readable(branches, name)
     if type(seq) is not int or not branch.fork_seq <= seq <= head:
-        raise ProtocolError(f"seq {seq} is out of range for branch {name}: it can be read from {branch.fork_seq} to {head}")
+        raise ProtocolError(f"seq {shown(seq)} is out of range for branch {name}: it can be read from {branch.fork_seq} to {head}")
     if seq < horizon:
         raise HistoryCollected(f"seq {seq} lies before {horizon}, where history begins: what was before was collected; ask for {horizon} or later", horizon=horizon)
     return seq
@@ -54,14 +62,14 @@ def check_range(branches: Mapping[str, Branch], name: str, seq: object, head: in
 def forked(branches: Mapping[str, Branch], name: str, parent: str, at: int | None, head: int, horizon: int = 0) -> Branch:
     """The branch that a fork makes, or the one that is there already."""
     if type(name) is not str or not name or "\0" in name or len(name) > MAX_NAME or not encodable(name):
-        raise ProtocolError(f"{name!r} is no name for a branch: it is a non-empty text of at most {MAX_NAME} characters, without NUL and lone surrogates")
+        raise ProtocolError(f"{shown(name)} is no name for a branch: it is a non-empty text of at most {MAX_NAME} characters, without NUL and lone surrogates")
     source = readable(branches, parent)
     there = branches.get(name)
     if there is not None:
         if there.status == ACTIVE and there.parent == parent and at in (None, there.fork_seq):
             return there
         raise ProtocolError(f"branch {name!r} exists already: {there.status}, forked from {there.parent!r} at {there.fork_seq}; choose another name")
-    if sum(1 for _ in lineage(branches, parent, head)) >= MAX_BRANCH_DEPTH:
+    if len(lineage(branches, parent, head)) >= MAX_BRANCH_DEPTH:
         raise ProtocolError(f"branch {name!r} would be more than {MAX_BRANCH_DEPTH} branches away from the default one")
     seq = source.head_seq if at is None else check_range(branches, parent, at, head, horizon)
     return Branch(name, parent, seq, seq, ACTIVE)

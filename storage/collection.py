@@ -17,7 +17,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from typing import NamedTuple, TypeAlias
 
-from ..scheduler.errors import CorruptRow, ProtocolError
+from ..scheduler.errors import CorruptRow, NotStorable, ProtocolError
+from ..scheduler.ids import shown
 from .codec import Codec
 from .current import Current
 from .tables import PATCH, SET, Branch, Head
@@ -28,7 +29,7 @@ Transaction: TypeAlias = Callable[[], AbstractContextManager[Current]]
 
 
 class Collected(NamedTuple):
-    """What a collection did. `refused` names the documents that were left alone because a row of theirs is corrupt, each with the reason."""
+    """What a collection did. `refused` names the documents that were left alone because a row of theirs is corrupt, or they are too large, each with the reason."""
 
     horizon: int
     documents: int
@@ -41,7 +42,7 @@ def collect(transaction: Transaction, codec: Codec, horizon: int) -> Collected:
     """Forget what lies before `horizon`. One that lies before the present horizon finishes what that one left."""
     with transaction() as current:
         if type(horizon) is not int or not 0 <= horizon <= current.seq:
-            raise ProtocolError(f"a horizon of {horizon!r}: it is a sequence number from 0 to {current.seq}, where the log ends")
+            raise ProtocolError(f"a horizon of {shown(horizon)}: it is a sequence number from 0 to {current.seq}, where the log ends")
         reached = max(horizon, current.tables.horizon())
         if reached > current.tables.horizon():
             current.tables.set_horizon(reached)
@@ -73,7 +74,7 @@ def _batch(current: Current, codec: Codec, name: str, horizon: int, after: int, 
     for head in heads:
         try:
             gone.append(_rebase(current, codec, head, limit))
-        except CorruptRow as error:
+        except (CorruptRow, NotStorable) as error:
             refused.append(f"{head.entity}: {error}")
     return gone, heads[-1].number if len(heads) == BATCH else None
 

@@ -21,11 +21,13 @@ DOCUMENT_BYTES = 64 << 20  # encoded; in memory they are a few times that
 COMMITS = 20_000
 SESSIONS = 10_000
 REACHES = 50_000  # some 200 bytes each; nearly all of them are the empty one
+WEIGHTS = 10_000
 CATCH_UP = 1_000  # foreign commits that are looked through one by one; beyond that it is cheaper to forget everything
 OVERHEAD = 200  # bytes that even an empty document costs
 
 Key = tuple[str, Entity]  # a document in a branch
 Place = tuple[int, int, int]  # a revision: document number, seq, index
+Bound = tuple[int, int, int]  # a revision, seq and index, and what the document weighs at most there
 UNKNOWN = -1
 
 
@@ -41,6 +43,7 @@ class Current:
         self.documents: Weighed[Key, Value] = Weighed(DOCUMENT_BYTES)
         self.commits: Recent[CommitId, CommitRow] = Recent(COMMITS)
         self.locals: Recent[str, int] = Recent(SESSIONS)  # newest accepted local sequence of a session, UNKNOWN if it has none
+        self.weights: Recent[int, Bound] = Recent(WEIGHTS)  # of large documents, by number
         self.reaches: Recent[Place, Reach] = Recent(REACHES)  # what patches wrote beyond their names
 
     def refresh(self) -> None:

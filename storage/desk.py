@@ -24,7 +24,7 @@ from .authority import Authority, Landing, read_at
 from .commit import Accepted, Commit, Rejected, Verdict
 from .link import Delivered, Frame
 from .seal import is_commit_id
-from .sessions import SESSION_TTL, Outlet, Session, Sessions
+from .sessions import SESSION_TTL, Outlet, Session, Sessions, Settling
 
 FANOUT_DELAY = 0.005  # one frame for a burst of commits instead of one for each; below what a person or a pass would notice
 
@@ -45,6 +45,7 @@ class Desk:
         self.landed = 0  # commits of this desk that the engine took, for whoever tells other processes
         self._report, self._delay = report, delay
         self._queue: list[tuple[Session, Commit]] = []
+        self._sender: Session | None = None  # who has sent all that is queued
         self._scanned = engine.head()
         self._take: Callable[[list[Commit]], list[Verdict]] | None = getattr(engine, "take", None)  # a shorter way for those who send each commit once; not every engine has one
 
@@ -54,18 +55,20 @@ class Desk:
         return self._scanned
 
     def open(self, outlet: Outlet, now: float, *, principal: str = "", session: str | None = None, token: str | None = None,
-             outstanding: Iterable[int] = (), once: bool = False) -> tuple[Session, bool]:
+             outstanding: Iterable[int] = (), settling: Settling | None = None) -> tuple[Session, bool]:
         """A new session, or the one that `token` resumes. No frame leaves before the `outstanding` commits, which its client sends again, are answered.
-        `once`: it is in this process and sends no commit twice."""
+        `settling` is the outlet of one that is in this process and sends no commit twice."""
         opened, resumed = self.sessions.open(principal, session, token, outlet, now, self._scanned)
         opened.held = set(outstanding)
-        opened.once = once
+        opened.settling = settling
         return opened, resumed
 
     def submit(self, session: Session, commit: Commit) -> None:
         """Queues a commit for the next pump. One without an id has no verdict to wait for, and would keep its whole group from theirs."""
-        if type(commit) is not Commit or not is_commit_id(commit.id):
+        if session.settling is None and (type(commit) is not Commit or not is_commit_id(commit.id)):
             raise ProtocolError(f"{shown(commit)} is no commit: it has an id of session and local sequence")
+        if session is not self._sender:
+            self._sender = None if self._queue else session
         self._queue.append((session, commit))
 
     def fetch(self, session: Session, entities: Sequence[Entity], now: float, branch: str = "") -> list[Delivered]:
@@ -102,16 +105,21 @@ class Desk:
         """Decides everything queued as one group, answers in the order of decision, sends the frames that are due. Says when the next one is."""
         if self._queue:
             batch, self._queue = self._queue, []
-            verdicts = self._decide(batch)
+            sender, self._sender = self._sender, None
+            verdicts = self._decide(batch, sender)
+            if sender is not None and self._settled(sender, batch, verdicts):
+                return None
             self._note(batch, verdicts, now)
             for (session, commit), verdict in zip(batch, verdicts, strict=True):
                 self._answer(session, commit, verdict, now)
+        elif self.sessions.calm(self._scanned):
+            return None
         self.sessions.expire(now)
         return self._fan_out(now)
 
-    def _decide(self, batch: list[tuple[Session, Commit]]) -> list[Verdict]:
+    def _decide(self, batch: list[tuple[Session, Commit]], sender: Session | None) -> list[Verdict]:
         try:
-            if self._take is not None and all([session.once and commit.id[0] == session.key for session, commit in batch]):  # noqa: C419 (a list is twice as fast)
+            if self._take is not None and sender is not None and sender.settling is not None:
                 return self._take([commit for _, commit in batch])
             decided = iter(self.engine.apply([commit for session, commit in batch if commit.id.session == session.key]))
             return [next(decided) if commit.id.session == session.key else self._stray(session, commit) for session, commit in batch]
@@ -132,8 +140,6 @@ class Desk:
         head = self.engine.head()
         if head - self._scanned != len(fresh):
             self.catch_up(now)
-        elif len(self.sessions) == 1 and all([session.key == commit.id[0] for session, commit in batch]):  # noqa: C419
-            self._scanned = head  # nobody else is there to be told
         else:
             self._stage([_Fresh(verdict.seq, verdict.id, verdict.branch, tuple(dict.fromkeys(op.entity for op in commit.operations))) for verdict, commit in fresh], now)
 
@@ -146,6 +152,24 @@ class Desk:
         if landings:
             self._scanned = landings[-1].seq
 
+    def _settled(self, sender: Session, batch: list[tuple[Session, Commit]], verdicts: list[Verdict]) -> bool:
+        """The common answer to a sender in this process, who is alone: all it sent was taken and there is nothing else to say, so verdicts and frame are one call."""
+        outlet, watched, head = sender.settling, sender.watched, self.engine.head()
+        if outlet is None or sender.outlet is not outlet or sender.due is not None or sender.unacked or sender.held or len(self.sessions) > 1:
+            return False
+        if head - self._scanned != len(batch):
+            return False
+        for (_, commit), verdict in zip(batch, verdicts, strict=True):
+            if type(verdict) is not Accepted or commit[6]:
+                return False
+            for operation in commit[1]:
+                if operation[0] not in watched:
+                    return False
+        self.landed += len(batch)
+        self._scanned = sender.cut = sender.seen = head
+        outlet.settled(verdicts)
+        return True
+
     def _answer(self, session: Session, commit: Commit, verdict: Verdict, now: float) -> None:
         if type(verdict) is Accepted:
             watched = session.watched
@@ -155,9 +179,7 @@ class Desk:
         if concerned:
             session.watched.update(concerned)
             session.stage(concerned, now + self._delay)
-        session.decided.append(verdict.id)
-        if session.due is None:
-            session.due = now + self._delay
+        session.decide(verdict.id, now + self._delay)
         if session.held:
             session.held.discard(verdict.id.local_seq)
         outlet = session.outlet

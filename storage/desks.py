@@ -19,11 +19,9 @@ class DeskLink:
 
     def __init__(self, desk: Desk, receiver: Receiver, principal: str, report: Callable[[Exception], None]) -> None:
         self._desk, self._receiver, self._report = desk, receiver, report
-        self._opened, _ = desk.open(self, 0.0, principal=principal, once=True)
-
-    @property
-    def session(self) -> str:
-        return self._opened.key
+        self._settle: Callable[[Sequence[Verdict]], None] | None = getattr(receiver, "on_settled", None)
+        self._opened, _ = desk.open(self, 0.0, principal=principal, settling=self)
+        self.session = self._opened.key
 
     def send(self, commit: Commit) -> None:
         self._desk.submit(self._opened, commit)
@@ -41,6 +39,21 @@ class DeskLink:
         try:
             self._receiver.on_verdict(verdict)
         except Exception as error:  # the receiver's own matter; it must not look like a lost connection
+            self._report(error)
+
+    def settled(self, verdicts: Sequence[Verdict]) -> None:
+        try:
+            if self._settle is not None:
+                self._settle(verdicts)
+                return
+        except Exception as error:
+            self._report(error)
+            return
+        for verdict in verdicts:
+            self.verdict(verdict)
+        try:
+            self._receiver.on_frame(Frame(self._desk.engine.space, self._desk.head, (), tuple([verdict.id for verdict in verdicts])))
+        except Exception as error:
             self._report(error)
 
     def frame(self, number: int, frame: Frame) -> None:
@@ -78,6 +91,13 @@ class Desks:
         """Decides all that was sent, and delivers every verdict and frame."""
         for desk in list(self._desks.values()):
             desk.pump(0.0)
+
+    def poll(self) -> None:
+        """Looks whether other processes have committed, and delivers what they did (decision 35)."""
+        for desk in list(self._desks.values()):
+            if desk.engine.poll():
+                desk.catch_up(0.0)
+                desk.pump(0.0)
 
     def close(self) -> None:
         self.pump()

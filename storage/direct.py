@@ -6,6 +6,7 @@ written after their basis, and pending reads whose layers are all the revisions 
 Why that suffices: a document with no revision after the basis, other than those named, cannot have been touched, whatever the path and depth (steps 6 and 7 of the algorithm).
 - First every commit of the group is decided, then all rows are written: nothing can fail in between, so nothing has to be undone.
 - Rows are kept as values here: a small document, the triggers and the resolution stay what they are until somebody wants their bytes.
+- The verdicts name no revisions: the sender has them.
 - The sender sends each commit once, over a call, not a wire: its key will not come again, so no digest is taken (`tables.SENT_ONCE`). What it sends was made by the replica, so its
   shape is not looked at again.
 The engine calls this, for the desk.
@@ -17,17 +18,17 @@ from typing import Any
 
 from ..scheduler.errors import WeftError
 from ..scheduler.model import CommitId, Entity
-from ..scheduler.values import ReadOnlyDict, Value
+from ..scheduler.values import MISSING, ReadOnlyDict, Value
 from .codec import Codec
-from .commit import Accepted, Commit, Revision, Set, Verdict
-from .current import Current
+from .commit import Accepted, Commit, Set, Verdict
+from .current import Current, Key
 from .memory import MemoryTables
-from .tables import SENT_ONCE, SET, CommitRow, Head, RevisionRow
+from .tables import SENT_ONCE, SET, Branch, CommitRow, Head, RevisionRow
 
 _new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost
 _FIXED = frozenset({int, float, bool, type(None)})
 _SCALAR_BYTES = 17  # at most: an object of one key "value" and nine bytes of number
-Row = tuple[CommitRow, RevisionRow, Head]
+Row = tuple[CommitId, CommitRow, RevisionRow, Head, Key]
 
 
 class Direct:
@@ -53,43 +54,44 @@ class Direct:
     def _decide(self, commits: Sequence[Commit], rows: list[Row], verdicts: list[Verdict], newest: dict[str, int]) -> bool:
         """Fills in rows, verdicts, and the newest local sequence number of each session."""
         space, seq, now = self._tables.space, self._current.seq, self._clock()
+        standing, locals_, sender, last = space.heads, space.locals, None, -1
         seqs: dict[CommitId, int] = {}  # of this group
         written: dict[Entity, list[int]] = {}  # sequence numbers, by document
-        heads: dict[Entity, Head] = {}
-        for commit in commits:
-            id, operations, confirmed, pending, preconditions, provenance, branch = commit
+        for id, operations, confirmed, pending, preconditions, (node, run, triggers, event), branch in commits:
             if branch or preconditions or len(operations) != 1 or type(operations[0]) is not Set:
                 return False
             entity, document = operations[0]
-            head = heads.get(entity) or space.heads.get(("", entity))
-            size, data = self._stored(document)
+            head = standing.get(key := ("", entity))
+            size, data = _SCALAR_BYTES, document
+            if type(document) is not ReadOnlyDict or len(document) != 1 or type(document.get("value", MISSING)) not in _FIXED:
+                size, data = self._stored(document)
             session, local_seq = id
-            if head is None or data is None or local_seq <= (newest[session] if session in newest else space.locals.get(session, -1)):
+            if session != sender:
+                sender, last = session, newest[session] if session in newest else locals_.get(session, -1)
+            if head is None or data is None or local_seq <= last:
                 return False
-            for read in confirmed:
-                here = space.heads.get(("", read[0]))
-                if read[4] or read[0] in written or read[2] > seq or (here is not None and here[3] > read[2]):
+            for of, _, basis, _, other in confirmed:
+                here = standing.get(("", of))
+                if other or of in written or basis > seq or (here is not None and here[3] > basis):
                     return False
             resolved = self._resolved(pending, seqs, written, seq) if pending else ()
             if resolved is None:
                 return False
-            seq += 1
-            node, run, triggers, event = provenance
-            number, born = head[0], head[6]
-            heads[entity] = head = _new(Head, (number, "", entity, seq, 0, SET, born, size, 0, 0, id))
+            seqs[id] = seq = seq + 1
+            newest[session] = last = local_seq
+            number = head[0]
             rows.append((
+                id,
                 _new(CommitRow, (seq, "", session, local_seq, SENT_ONCE, resolved or None, node, run, triggers or None, event, now)),
                 _new(RevisionRow, (number, seq, 0, SET, data)),
-                head,
+                _new(Head, (number, "", entity, seq, 0, SET, head[6], size, 0, 0, id)),
+                key,
             ))  # fmt: skip
-            seqs[id] = seq
-            newest[session] = local_seq
-            mine = written.get(entity)
-            if mine is None:
-                written[entity] = [seq]
+            if entity in written:
+                written[entity].append(seq)
             else:
-                mine.append(seq)
-            verdicts.append(_new(Accepted, (id, seq, "", (_new(Revision, (entity, "", seq, 0, SET, document)),), resolved, False)))
+                written[entity] = [seq]
+            verdicts.append(_new(Accepted, (id, seq, "", (), resolved, False)))
         return True
 
     def _resolved(self, pending: Sequence[Any], seqs: dict[CommitId, int], written: dict[Entity, list[int]], seq: int) -> tuple[tuple[CommitId, int], ...] | None:
@@ -100,28 +102,25 @@ class Direct:
             here = heads.get(("", entity))
             if basis > seq or (here is not None and here[3] > basis):
                 return None
+            named = []
             for layer in layers:
                 found = seqs.get(layer)
                 if found is None:
                     return None
                 resolved[layer] = found
-            if entity in written:
-                named = [resolved[layer] for layer in layers]
-                for one in written[entity]:
-                    if one not in named:
-                        return None
+                named.append(found)
+            mine = written.get(entity)
+            if mine is not None and mine != named and not set(mine).issubset(named):
+                return None
         return tuple(resolved.items())
 
     def _stored(self, document: Value) -> tuple[int, Value]:
         """How many bytes a document takes, and what the row holds; None for what is none or cannot be stored."""
         if type(document) is not ReadOnlyDict:
             return 0, None
-        if len(document) == 1 and "value" in document:
-            value = document["value"]
-            if type(value) in _FIXED:
-                return _SCALAR_BYTES, document
-            if type(value) is str and len(value) < 1000 and value.isascii():
-                return len(value) + _SCALAR_BYTES, document
+        value = document.get("value")
+        if len(document) == 1 and type(value) is str and len(value) < 1000 and value.isascii():
+            return len(value) + _SCALAR_BYTES, document
         try:
             data = self._codec.encode(document)
         except WeftError:
@@ -131,19 +130,19 @@ class Direct:
     def _write(self, rows: list[Row], newest: dict[str, int]) -> None:
         space, current = self._tables.space, self._current
         commits, seqs, writes, revisions, heads = space.commits, space.seqs, space.writes, space.revisions, space.heads
-        keys = []
-        for row, revision, head in rows:
+        for id, row, revision, head, key in rows:
             seq, number = row[0], revision[0]
             commits[seq] = row
-            seqs[head[10]] = seq
+            seqs[id] = seq
             writes[seq] = [number]
             revisions[number].append(revision)
-            keys.append(key := ("", head[2]))
             heads[key] = head
+        keys = [row[4] for row in rows]
         current.heads.drop_all(keys)
         current.documents.drop_all(keys)
         space.locals.update(newest)
         current.locals.update(newest)
-        current.seq = rows[-1][0][0]
-        space.branches[""] = current.branches[""] = space.branches[""]._replace(head_seq=current.seq)
+        current.seq = rows[-1][1][0]
+        name, parent, fork_seq, _, status = space.branches[""]
+        space.branches[""] = current.branches[""] = _new(Branch, (name, parent, fork_seq, current.seq, status))
         self._tables.landed_directly()

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..scheduler.changes import diff
 from ..scheduler.errors import NotStorable, ProtocolError
+from ..scheduler.ids import shown
 from ..scheduler.model import Change
 from ..scheduler.values import MISSING, Link, ReadOnlyDict, Value, freeze
 from .commit import Delete, Operation, Patch, Set
@@ -28,7 +29,7 @@ def operate(document: Value, operation: Operation) -> Value:
         return checked_document(operation.document)
     if isinstance(operation, Delete):
         return MISSING
-    raise ProtocolError(f"{operation!r} is no operation of a commit")
+    raise ProtocolError(f"{shown(operation)} is no operation of a commit")
 
 
 def operate_recording(document: Value, operation: Operation) -> tuple[Value, list[Change]]:

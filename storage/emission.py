@@ -9,7 +9,7 @@
 """
 from __future__ import annotations
 
-from ..scheduler.model import VALUE, Entity, Path
+from ..scheduler.model import VALUE, Entity, Path, index_of
 from ..scheduler.values import MISSING, Value, same
 from .commit import Delete, Operation, Patch, Set
 from .draft import Draft
@@ -67,10 +67,15 @@ def _plain(draft: Draft, path: Path, made: set[Path]) -> list[PatchOp]:
         return []
     if old is MISSING:
         made.add(top)
-        return [Add(top, new)]
+        return [Replace(top, new) if _is_place(top[-1]) and isinstance(at(before, top[:-1]), dict) else Add(top, new)]
     if new is MISSING:
         return [Remove(top)]
     return refined(top, old, new) if draft.validated(top) else [Replace(top, new)]
+
+
+def _is_place(step: str) -> bool:
+    """Whether the step would name a place in a list, if one has come where the object was: an add would then move elements that the transaction never saw."""
+    return step == "-" or index_of(step) is not None
 
 
 def refined(path: Path, old: Value, new: Value) -> list[PatchOp]:

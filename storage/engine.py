@@ -1,7 +1,7 @@
 """The engine: the authority for one space. It decides commits, in groups, and reads what was committed.
 
 - One backend transaction for a group; each commit keeps its own sequence number and verdict, and one that is refused leaves its neighbours alone. When the backend fails a group,
-  its commits are tried one by one, and those that cannot be stored are refused with the reason.
+  its commits are tried one by one, and those that cannot be stored are refused with the reason. When it does not even let the group begin, all are refused at once.
 - The runtime's epoch is raised when the engine opens and checked inside every later transaction, so a predecessor that wakes up commits nothing (PROTOCOL C12).
 - What it shows is one state of the log, that of `head()`; other processes' commits come in when it polls or commits.
 One thread uses it. `reader()` is for others. More is added by composition: take `tables`, `codec` and `transaction()`.
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from time import time
 
 from ..scheduler.errors import Misuse, ProtocolError, StaleEpoch, StorageUnavailable, WeftError
-from ..scheduler.ids import checked_id
+from ..scheduler.ids import checked_id, shown
 from ..scheduler.log import NO_STAMP
 from ..scheduler.model import CommitId, Entity
 from ..scheduler.rejection import rejection
@@ -59,6 +59,7 @@ class Engine:
         self._direct = Direct(tables, self._current, codec, clock) if type(tables) is MemoryTables and faults is None else None
         self._stale = True  # the caches may be behind the tables: nothing was read yet, or a transaction did not end as it should
         self._foreign = False  # another process has committed since the last poll
+        self._begun = False  # the newest transaction was let in
         try:
             with self.transaction():
                 pass
@@ -69,16 +70,19 @@ class Engine:
     # commits
     def apply(self, commits: Sequence[Commit]) -> list[Verdict]:
         """One transaction for all of them; verdicts in their order."""
-        if not commits:
-            return []
-        try:
-            return self._group(commits)
-        except StorageUnavailable as error:
-            if len(commits) == 1:
-                return [self._rejected(commits[0], error)]
-        except StaleEpoch as error:
-            return [self._rejected(commit, error) for commit in commits]
-        return [verdict for commit in commits for verdict in self.apply((commit,))]
+        verdicts: list[Verdict] = []
+        step = len(commits)
+        while rest := commits[len(verdicts) :]:
+            try:
+                verdicts += self._group(rest[:step])
+            except (StorageUnavailable, StaleEpoch) as error:
+                if not self._begun or isinstance(error, StaleEpoch):  # it is not for what they hold: the next would only wait as long
+                    verdicts += [self._rejected(commit, error) for commit in rest]
+                elif step == 1:
+                    verdicts.append(self._rejected(rest[0], error))
+                else:
+                    step = 1
+        return verdicts
 
     def take(self, commits: Sequence[Commit]) -> list[Verdict]:
         """As `apply`, for commits that a sender in this process has made, and sends once."""
@@ -103,6 +107,8 @@ class Engine:
             raise
         except WeftError as error:
             return Rejected(_id_of(commit), rejection(error), batch.seq)
+        except Exception as error:  # what no check foresaw costs this commit, not its neighbours; nothing of it was staged
+            return Rejected(_id_of(commit), rejection(ProtocolError(f"the commit cannot be decided: {type(error).__name__}: {shown(error)}")), batch.seq)
 
     def _rejected(self, commit: Commit, error: WeftError) -> Rejected:
         return Rejected(_id_of(commit), rejection(error), self._current.seq)
@@ -111,7 +117,9 @@ class Engine:
     def transaction(self) -> Iterator[Current]:
         """A write transaction of this runtime's epoch, on what is newest. What goes wrong inside undoes it all."""
         self._faults.point(at.BEFORE_BEGIN)
+        self._begun = False
         self.tables.begin()
+        self._begun = True
         behind, self._stale = self._stale, True
         try:
             self._faults.point(at.AFTER_BEGIN)
@@ -157,7 +165,7 @@ class Engine:
     def after(self, seq: int, limit: int = ALL) -> list[Landed]:
         """The commits after a sequence number, up to `head()`, in order."""
         if not is_sequence(seq):
-            raise ProtocolError(f"no commits come after {seq!r}: it is a sequence number from 0")
+            raise ProtocolError(f"no commits come after {shown(seq)}: it is a sequence number from 0")
         if seq >= self._current.seq:
             return []
         return [landed for landed in self.tables.landed(seq, min(limit, self._current.seq - seq)) if landed.seq <= self._current.seq]

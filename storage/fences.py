@@ -9,11 +9,11 @@ from ..scheduler.log import RunId
 
 
 class Fences:
-    """`token` is settle's newest; `_removed` maps a node to its newest removed generation."""
+    """`token` is settle's newest; `removed` maps a node to its newest removed generation."""
 
     def __init__(self) -> None:
         self.token = 0
-        self._removed: dict[str, int] = {}
+        self.removed: dict[str, int] = {}
 
     def raise_to(self, token: int) -> None:
         if token <= self.token:
@@ -21,11 +21,11 @@ class Fences:
         self.token = token
 
     def remove(self, node: str, generation: int) -> None:
-        self._removed[node] = max(generation, self._removed.get(node, generation))
+        self.removed[node] = max(generation, self.removed.get(node, generation))
 
     def refusal(self, run: RunId) -> StaleEpoch | None:
         """Why this run's commit is not taken."""
-        if run.generation <= self._removed.get(run.node, -1):
+        if run.generation <= self.removed.get(run.node, -1):
             return StaleEpoch(f"{run}: generation {run.generation} of {run.node!r} was removed; what it still sends is dropped")
         if run.token != self.token:
             return StaleEpoch(f"{run} was started under token {run.token} and the fence stands at {self.token}; it is planned again")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..scheduler.errors import CorruptRow, ProtocolError, WeftError
+from ..scheduler.ids import shown
 from ..scheduler.model import Address, CommitId
 from ..scheduler.values import ReadOnlyDict, ReadOnlyList, Value, freeze
 from .codec import Codec
@@ -51,7 +52,7 @@ def operations(ops: object) -> tuple[tuple[PatchOp, ...], Value]:
     for op in ops:
         fields = _FIELDS.get(type(op))
         if fields is None:
-            raise ProtocolError(f"{op!r} is no patch operation")
+            raise ProtocolError(f"{shown(op)} is no patch operation")
         row: list[Value] = [_WORDS[type(op)]]
         strange = False  # holds a value that was not frozen yet
         for kind, given in zip(fields, op, strict=True):
@@ -73,9 +74,9 @@ def _given(kind: str, given: Any, op: object) -> Value:
     elif kind is _VALUES:
         if type(given) is tuple:
             return freeze(list(given))
-    elif (kind is _NUMBER and type(given) in (int, float)) or (kind is _FLAG and type(given) is bool) or (kind is _COUNT and type(given) is int):
-        return given
-    raise ProtocolError(f"malformed patch operation {op!r}: {given!r} is no {kind}")
+    elif (kind is _NUMBER and type(given) is float) or (kind is _FLAG and type(given) is bool) or (kind in (_NUMBER, _COUNT) and type(given) is int):
+        return freeze(given)
+    raise ProtocolError(f"malformed patch operation {shown(op)}: {shown(given)} is no {kind}")
 
 
 def _operation(kind: type[Any], fields: tuple[str, ...], row: list[Value]) -> PatchOp:

@@ -4,6 +4,7 @@
 - `fetch` never waits for that thread: it reads through a reader of the calling thread and leaves the watch in the inbox. So a receiver may fetch from inside a callback,
   and a caller may fetch while it holds a lock that a callback wants.
 - Receivers are called through `deliver`, which the owner gives: it may post to a mailbox. Without one they are called in the host's thread.
+- Nothing that a callback raises ends the thread, SystemExit included.
 - `close` decides what was sent before it, says what there is to say, and joins the thread.
 """
 from __future__ import annotations
@@ -20,11 +21,13 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 from ..scheduler.errors import SessionError
-from .authority import Readable, Reader, Source
+from ..scheduler.ids import shown
+from .authority import Readable, Source
 from .bell import Bell
 from .desk import FANOUT_DELAY, Desk
 from .hints import Hints
 from .hostlink import Deliver, HostLink
+from .lent import Lent
 from .link import Receiver
 from .pace import Pace
 from .sessions import Session
@@ -50,13 +53,13 @@ class Host:
 
     def __init__(self, opener: Callable[[], Readable], *, delay: float = FANOUT_DELAY, pace: Pace | None = None, hints: Callable[[], Hints] | None = None,
                  clock: Callable[[], float] = time.monotonic, report: Callable[[Exception], None] = _log) -> None:
-        self._pace, self._clock, self.report = pace, clock, report
+        self._pace, self._clock, self._tell_owner = pace, clock, report
         self._hints: Hints | None = None
         self._inbox: deque[Job] = deque()
         self._gate = threading.Lock()  # between leaving work and closing
         self._closing = self._closed = False
         self._bell = Bell()
-        self._readers: dict[int, Reader] = {}
+        self._readers: dict[int, Lent] = {}
         opened: Future[tuple[Readable, Desk]] = Future()
         self._thread = threading.Thread(target=self._run, args=(opener, hints, delay, opened), name="weft-engine", daemon=True)
         self._thread.start()
@@ -95,7 +98,7 @@ class Host:
 
     def call(self, ask: Callable[[float], T]) -> T:
         """Asks the host's thread and waits for the answer. Not from under a lock that a receiver takes."""
-        if threading.get_ident() == self._thread.ident:
+        if self.here:
             return ask(self._clock())
         answer: Future[T] = Future()
 
@@ -108,22 +111,38 @@ class Host:
         self.post(job)
         return answer.result()
 
+    def report(self, error: BaseException) -> None:
+        """Says what went wrong. Never raises: whoever reports has others to serve."""
+        told = error
+        if not isinstance(told, Exception):
+            told = SessionError(f"{type(error).__name__} was raised in the engine's thread of space {self.space!r}, which serves others and does not end for it: {shown(error)}")
+        try:
+            self._tell_owner(told)
+        except BaseException as failed:
+            _log(told)
+            _log(SessionError(f"the report itself failed: {type(failed).__name__}: {shown(failed)}"))
+
+    @property
+    def here(self) -> bool:
+        """Whether this is the host's thread."""
+        return threading.get_ident() == self._thread.ident
+
     def desk(self) -> Desk:
         """For jobs and calls, which run in the host's thread."""
         return self._desk
 
     def reader(self) -> Source:
         """The calling thread's way to committed documents."""
-        me = threading.get_ident()
-        if me == self._thread.ident:
+        if self.here:
             return self._engine
+        me = threading.get_ident()
         found = self._readers.get(me)
         if found is None:
             with self._gate:
                 if self._closed:
                     raise SessionError(f"the store of space {self.space!r} is closed; connect again")
                 self._prune()
-                found = self._readers[me] = self._engine.reader()
+                found = self._readers[me] = Lent(self._engine.reader(), self.space)
         return found
 
     def _prune(self) -> None:
@@ -135,7 +154,7 @@ class Host:
         """Decides what was sent, hands over what is staged, closes the engine and joins. Called inside a callback it only asks for that."""
         self._closing = True
         self._bell.ring()
-        if threading.get_ident() != self._thread.ident:
+        if not self.here:
             self._thread.join()
 
     def _run(self, opener: Callable[[], Readable], hints: Callable[[], Hints] | None, delay: float, opened: Future[tuple[Readable, Desk]]) -> None:
@@ -156,10 +175,17 @@ class Host:
         try:
             self._serve(engine, desk)
         finally:
-            self._shut()
-            for reader in self._readers.values():
-                reader.close()
-            engine.close()
+            self._end(engine, desk)
+
+    def _end(self, engine: Readable, desk: Desk) -> None:
+        """Whatever ended it: what was sent is decided and who has asked is answered, then all is closed."""
+        with self._gate:
+            self._closed = True
+        for last in (self._take, lambda: desk.pump(math.inf), lambda: self._tell(desk), self._shut, *[reader.close for reader in self._readers.values()], engine.close):
+            try:
+                last()
+            except BaseException as error:
+                self.report(error)
 
     def _serve(self, engine: Readable, desk: Desk) -> None:
         due: float | None = None
@@ -171,10 +197,8 @@ class Host:
                 self._look(engine, desk)
                 due = desk.pump(self._clock())
                 self._tell(desk)
-            except Exception as error:  # a bug must not leave every session without its engine
+            except BaseException as error:  # a bug, or a callback that ends its thread, must not leave every session without its engine
                 self.report(error)
-        desk.pump(math.inf)
-        self._tell(desk)
 
     def _done(self) -> bool:
         with self._gate:
@@ -195,7 +219,7 @@ class Host:
             job = self._inbox.popleft()
             try:
                 job(self._clock())
-            except Exception as error:
+            except BaseException as error:
                 self.report(error)
 
     def _look(self, engine: Readable, desk: Desk) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..scheduler.errors import SessionError
+from ..scheduler.ids import shown
 from ..scheduler.model import Entity
 from .authority import read_at
 from .commit import Commit, Verdict
@@ -29,7 +30,7 @@ class HostLink:
     opened: Session
 
     def __init__(self, host: Host, receiver: Receiver, deliver: Deliver, cut: int) -> None:
-        self._host, self._receiver, self._deliver = host, receiver, deliver
+        self._host, self._receiver, self._owner = host, receiver, deliver
         self._posted = 0  # frames given to `deliver`; written by the host's thread
         self._handled = (0, cut)  # frames handled, and the head of the last; written where the owner delivers
         self._forgetting: list[frozenset[Entity]] = []  # frames on their way may still hold these
@@ -107,9 +108,22 @@ class HostLink:
         self._guard(lambda: self._receiver.on_frame(frame))
         self._guard(lambda: self._host.post(lambda now: self.opened.acknowledge(number), wake=number % (CREDIT // 2) == 0))
 
+    def _deliver(self, call: Callable[[], None]) -> None:
+        """In the host's thread. An owner that can no longer be reached is a lost connection; it does not end the thread that serves the others."""
+        try:
+            self._owner(call)
+        except Exception:
+            raise
+        except BaseException as error:
+            raise SessionError(f"nothing can be delivered any more: {type(error).__name__}: {shown(error)}") from error
+
     def _guard(self, call: Callable[[], None]) -> None:
-        """A receiver that fails is its owner's matter; it must not look like a lost connection."""
+        """A receiver that fails is its owner's matter; it must not look like a lost connection. If it ends its thread, that is for the owner's own to heed, not for the host's."""
         try:
             call()
         except Exception as error:
+            self._host.report(error)
+        except BaseException as error:
+            if not self._host.here:
+                raise
             self._host.report(error)

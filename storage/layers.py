@@ -11,77 +11,73 @@ from collections.abc import Iterable, Iterator
 
 from ..scheduler.log import RunId
 from ..scheduler.model import CommitId, Entity
-from .commit import Verdict
 from .link import Link
+from .overlay import Part
 from .ticket import Ticket
 
 
-class Layer:
-    """One commit in flight: the documents it wrote, the layers it rests on, the run that made it."""
+class Layer(Ticket):
+    """One commit in flight: the documents it wrote, the layers it rests on, the run that made it. To its committer it is the ticket."""
 
-    __slots__ = ("entities", "id", "link", "rests", "run", "space", "ticket")
+    __slots__ = ("link", "parts", "rests", "run", "space")
 
-    def __init__(self, id: CommitId, space: str, link: Link, entities: tuple[Entity, ...], rests: frozenset[CommitId], run: RunId | None) -> None:
+    def __init__(self, id: CommitId, space: str, link: Link, parts: dict[Entity, Part], rests: frozenset[CommitId], run: RunId | None) -> None:
         self.id = id
+        self.verdict = None
+        self.settled = False
+        self._on_verdict = self._on_settled = None
         self.space = space
         self.link = link
-        self.entities = entities
+        self.parts = parts
         self.rests = rests
         self.run = run
-        self.ticket = Ticket(id)
-
-    @property
-    def verdict(self) -> Verdict | None:
-        return self.ticket.verdict
 
 
 class Layers:
-    """Unsettled commits of all spaces."""
+    """Unsettled commits of all spaces, by id, `in_flight`."""
 
     def __init__(self) -> None:
-        self._layers: dict[CommitId, Layer] = {}
+        self.in_flight: dict[CommitId, Layer] = {}
         self._leaning: dict[CommitId, list[RunId]] = {}
         self.doomed: set[CommitId] = set()
         self.fallen: set[CommitId] = set()  # pulled down by another before their own verdict came
 
     def __iter__(self) -> Iterator[Layer]:
-        return iter(self._layers.values())
+        return iter(self.in_flight.values())
 
     def __len__(self) -> int:
-        return len(self._layers)
+        return len(self.in_flight)
 
     def get(self, id: CommitId) -> Layer | None:
-        return self._layers.get(id)
-
-    def add(self, layer: Layer) -> None:
-        self._layers[layer.id] = layer
+        return self.in_flight.get(id)
 
     def lean(self, run: RunId, on: Iterable[CommitId]) -> None:
         for id in on:
-            if id in self._layers:
+            if id in self.in_flight:
                 self._leaning.setdefault(id, []).append(run)
 
     def inside(self, space: str, ids: frozenset[CommitId]) -> frozenset[CommitId]:
         """Those of one space."""
-        return frozenset(id for id in ids if (layer := self._layers.get(id)) is not None and layer.space == space) if ids else ids
+        return frozenset(id for id in ids if (layer := self.in_flight.get(id)) is not None and layer.space == space) if ids else ids
 
     def certain(self, id: CommitId) -> bool:
         """It cannot fall any more."""
-        layer = self._layers.get(id)
-        return layer is None or layer.ticket.accepted
+        layer = self.in_flight.get(id)
+        return layer is None or layer.accepted
 
     def cascade(self, primary: Layer) -> list[Layer]:
         """The layer and everything that rests on it, directly or through others, oldest first. What the engine has accepted stays: its word is final."""
         fallen = [primary]
         ids = {primary.id}
-        for layer in self._layers.values():
-            if not ids.isdisjoint(layer.rests) and not layer.ticket.accepted:
+        for layer in self.in_flight.values():
+            if not ids.isdisjoint(layer.rests) and not layer.accepted:
                 fallen.append(layer)
                 ids.add(layer.id)
         return fallen
 
     def remove(self, id: CommitId) -> tuple[RunId, ...]:
         """Out of flight; says which runs leaned on it."""
-        del self._layers[id]
-        self.doomed.discard(id)
-        return tuple(self._leaning.pop(id, ()))
+        del self.in_flight[id]
+        if self.doomed:
+            self.doomed.discard(id)
+        return tuple(self._leaning.pop(id)) if id in self._leaning else ()

@@ -42,6 +42,12 @@ class Receiver(Protocol):
     def on_frame(self, frame: Frame) -> None: ...
 
 
+class Settles(Receiver, Protocol):
+    """A receiver that also takes commits that were accepted, and a frame that names them all and nothing else, in one call."""
+
+    def on_settled(self, verdicts: Sequence[Verdict]) -> None: ...
+
+
 class Link(Protocol):
     """The engine's side, as one replica sees it."""
 

@@ -6,7 +6,7 @@ from typing import NoReturn
 from ..scheduler.errors import NotStorable, ProtocolError
 from ..scheduler.ids import encodable, shown
 from ..scheduler.model import Path, pointer
-from ..scheduler.values import MAX_DEPTH, Value, freeze, height
+from ..scheduler.values import MAX_DEPTH, MAX_ITEMS, Value, freeze, height
 
 
 def checked_path(path: object) -> Path:
@@ -37,6 +37,8 @@ def checked(path: Path, value: Value, inside: int = 0) -> Value:
 def checked_values(path: Path, values: object) -> tuple[Value, ...]:
     if type(values) is not tuple:
         refuse(path, f"{shown(values)} where a tuple of values belongs")
+    if len(values) > MAX_ITEMS:
+        refuse(path, f"{len(values)} values at once, where a list has at most {MAX_ITEMS}")
     return tuple(checked(path, value, 1) for value in values)
 
 

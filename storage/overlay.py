@@ -10,20 +10,24 @@ Invariants
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..scheduler.errors import PatchApplyError
+from ..scheduler.log import ReadAt
 from ..scheduler.model import CommitId, Entity, Stamp
 from ..scheduler.values import Value
-from .commit import Accepted, Operation
+from .commit import Accepted, ConfirmedRead, Operation, PendingRead
 from .document import operate
 from .link import Delivered
 from .proposal import Seen
+
+_new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost
 
 
 class Part:
     """What one layer does to one document. `seq` is 0 until its commit is accepted; `applies` is False while what lies below does not fit it."""
 
-    __slots__ = ("after", "applies", "id", "operations", "seq")
+    __slots__ = ("after", "alone", "applies", "declared", "id", "operations", "seq")
 
     def __init__(self, id: CommitId, operations: Sequence[Operation], after: Value) -> None:
         self.id = id
@@ -31,6 +35,8 @@ class Part:
         self.after = after
         self.seq = 0
         self.applies = True
+        self.alone = (id,)  # the layers of a document that has this one only
+        self.declared: PendingRead | None = None  # the read that was last made through this part alone: many read the same
 
     def over(self, below: Value) -> Value:
         """The document with this part over another state. Raises PatchApplyError."""
@@ -42,7 +48,7 @@ class Part:
 class Overlay:
     """A document as this replica holds it."""
 
-    __slots__ = ("confirmed", "entity", "parts", "seen", "seq", "stale", "stamp")
+    __slots__ = ("at", "confirmed", "declared", "entity", "parts", "seen", "seq", "stale", "stamp")
 
     def __init__(self, loaded: Delivered, n: int) -> None:
         self.entity: Entity = loaded.entity
@@ -51,6 +57,8 @@ class Overlay:
         self.stamp: Stamp = loaded.stamp
         self.parts: list[Part] = []
         self.seen = Seen(loaded.document, n)
+        self.at: ReadAt | None = None  # position and stamp as last told, and the confirmed read last declared: many read the same
+        self.declared: ConfirmedRead | None = None
         self.stale = False  # what lies under some part has changed since it was rendered
 
     @property
@@ -67,7 +75,7 @@ class Overlay:
     def push(self, part: Part, n: int) -> None:
         """A new layer on top; its `after` is what is seen from log position `n` on."""
         self.parts.append(part)
-        self.seen = Seen(part.after, n)
+        self.seen = _new(Seen, (part.after, n))
 
     def accepted(self, verdict: Accepted) -> None:
         for part in self.parts:
@@ -85,10 +93,16 @@ class Overlay:
 
     def fold(self, id: CommitId) -> bool:
         """An accepted part becomes confirmed. Says whether its operations applied; if they did not, the replica's confirmed state is not the engine's."""
-        index, part = self._find(id)
-        if part is None:
+        parts = self.parts
+        if parts and parts[0].id is id and parts[0].seq > self.seq and not self.stale:  # the common case
+            part = parts.pop(0)
+            self.confirmed, self.seq, self.stamp = part.after, part.seq, id
+            return True
+        index, found = self._find(id)
+        if found is None:
             return True  # a delivered document already held it
-        del self.parts[index]
+        part = found
+        del parts[index]
         if part.seq <= self.seq:
             self.stale = True
             return True

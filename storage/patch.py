@@ -2,7 +2,7 @@
 
 - `apply` is all or nothing, never changes what it was given, and shares what it does not change. An absent base is the empty document.
 - An operation that no correct writer sends (a wrong type, an increment by nothing, the removal of the root) raises ProtocolError. One that is sound but does not fit the
-  document it meets raises PatchApplyError. Nothing else is raised, whatever is passed in.
+  document it meets raises PatchApplyError, TooLarge where it would hold too many items. Nothing else is raised, whatever is passed in.
 - Touched paths are what conflicts are decided on: they may say too much and never too little, given that writers address lists by splice and never by indexed add.
 - `apply_recording` also gives the change records; it looks only where the operations say they touch, so its cost does not grow with the document.
 """
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from ..scheduler.errors import NotStorable, PatchApplyError, ProtocolError
+from ..scheduler.ids import shown
 from ..scheduler.model import Change, Entity, Path, pointer
 from ..scheduler.values import MAX_DEPTH, MISSING, ReadOnlyDict, ReadOnlyList, Value, freeze, height, same
 from .operands import below_root, checked, checked_path, checked_values, refuse
@@ -118,7 +119,7 @@ def apply_recording(entity: Entity, document: Value, ops: Sequence[PatchOp]) -> 
 def perform(spine: Spine, op: PatchOp) -> None:
     """One operation. If it raises, what the spine holds is of no more use, but for a mergeable operation, which looks before it changes."""
     if not isinstance(op, _OPS):
-        raise ProtocolError(f"{op!r} is no patch operation")
+        raise ProtocolError(f"{shown(op)} is no patch operation")
     path = checked_path(op.path)
     if isinstance(op, Replace):
         spine.put(path, checked(path, op.value))
@@ -153,7 +154,7 @@ def _move(spine: Spine, source: Path, path: Path) -> None:
 
 def _splice(spine: Spine, path: Path, op: Splice) -> None:
     if type(op.index) is not int or type(op.remove) is not int or op.index < 0 or op.remove < 0:
-        refuse(path, f"a splice at {op.index!r} that removes {op.remove!r}: both are integers from 0")
+        refuse(path, f"a splice at {shown(op.index)} that removes {shown(op.remove)}: both are integers from 0")
     add = checked_values(path, op.add)
     here = at(spine.document, path)
     if here is MISSING:
@@ -199,7 +200,7 @@ def _remove_by_value(spine: Spine, path: Path, value: Value) -> None:
 def _increment(spine: Spine, path: Path, op: Increment) -> None:
     by = op.by
     if type(by) not in (int, float) or not by or by != by or by in (float("inf"), float("-inf")):
-        refuse(path, f"an increment by {by!r}: it is a finite number other than 0")
+        refuse(path, f"an increment by {shown(by)}: it is a finite number other than 0")
     checked(path, by)
     here = at(spine.document, path)
     if here is MISSING:

@@ -17,7 +17,7 @@ from ..scheduler.cells import Link
 from ..scheduler.errors import LinkLoop, Misuse
 from ..scheduler.matching import child
 from ..scheduler.model import VALUE, Address, Entity, Path, Read
-from ..scheduler.values import MISSING, Value
+from ..scheduler.values import MISSING, ReadOnlyDict, Value
 from .draft import Draft
 from .place import named, place
 from .proposal import Seen, Use, View
@@ -52,7 +52,7 @@ class Reading:
             return self._look(entity, path, _BOTH)
         value = (self._seen.get(entity) or self._pin(entity))[0]
         for step in path:
-            if isinstance(value, dict):
+            if type(value) is ReadOnlyDict or isinstance(value, dict):
                 value = value.get(step, MISSING)
             elif isinstance(value, list):
                 value = child(value, step)

@@ -42,7 +42,7 @@ class Replica:
         self._layers = Layers()
         self._frames: dict[str, deque[Frame]] = {}  # by space, not yet applied
         self._settlement = Settlement(self._documents, self._layers, self.journal, self._fetch_one)
-        self._intake = Intake(self._layers, self.journal, self._settlement, self._find, self._link)
+        self._intake = Intake(self._documents, self._layers, self.journal, self._settlement, self._find, self._links, self._link)
 
     @property
     def version(self) -> Version:
@@ -102,11 +102,11 @@ class Replica:
 
     def pending(self) -> tuple[Ticket, ...]:
         """The commits that are not yet settled, oldest first."""
-        return tuple(layer.ticket for layer in self._layers)
+        return tuple(layer for layer in self._layers)
 
     def on_verdict(self, verdict: Verdict) -> None:
         """A verdict for what is not in flight any more is dropped; one for what a fall has pulled down is worth a word if it says accepted."""
-        if verdict.id in self._layers.fallen:
+        if self._layers.fallen and verdict.id in self._layers.fallen:
             self._layers.fallen.discard(verdict.id)
             if isinstance(verdict, Accepted):
                 self._warn(f"commit {verdict.id} was accepted after what it rests on had fallen; its writes stay hidden here until their documents are delivered")
@@ -120,7 +120,16 @@ class Replica:
             self._settlement.doom(layer, verdict)
             if verdict.rejection.name == SessionError.__name__:  # no session, so no frame will name it
                 self._settlement.step((), (verdict.id,))
-        self._drain(layer.space)
+        if self._frames.get(layer.space):
+            self._drain(layer.space)
+
+    def on_settled(self, verdicts: Sequence[Verdict]) -> None:
+        if any(self._frames.values()) or self._layers.doomed or self._layers.fallen:
+            for verdict in verdicts:
+                self.on_verdict(verdict)
+            self._settlement.step((), [verdict.id for verdict in verdicts])
+        else:
+            self._settlement.settle(verdicts)
 
     def on_frame(self, frame: Frame) -> None:
         self._frames.setdefault(frame.space, deque()).append(frame)

@@ -14,6 +14,7 @@ from ..scheduler.errors import CorruptRow, NewerSchema, StorageUnavailable
 
 APPLICATION = 0x77656674  # "weft"
 PLACE = 65_536  # a revision's place in the log is seq * PLACE + op_index, so that the rows of a commit are neighbours and the log is read without a second index
+MAX_SEQ = 2**62 // PLACE  # so that every place near it is an integer of SQLite
 
 _FIRST = (
     "CREATE TABLE space (name TEXT NOT NULL) STRICT",

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from ..scheduler.errors import ProtocolError
-from ..scheduler.ids import MAX_ID, encodable, shown
+from ..scheduler.ids import MAX_ID, MAX_STEPS, encodable, shown
 from ..scheduler.model import Address, CommitId, Entity
 from ..scheduler.values import ReadOnlyDict, Value
 from .codec import Codec
@@ -23,6 +23,8 @@ from .tables import DELETE, MAX_OPERATIONS, PATCH, SET
 
 DIGEST_BYTES = 16  # 128 bits: nobody gains by a collision but the session whose own key it is
 MOST = 2**63 - 1  # what a backend's integers hold
+MAX_NAME = 16_384  # characters of a node or an event in the provenance: names, of which every commit keeps its own
+MAX_PATH = 4 * MAX_STEPS  # of a read: what a link leads to and what is read below it
 _TUPLE_FIELDS = ("operations", "confirmed", "pending", "preconditions")
 _NO_PROVENANCE = Provenance()
 
@@ -71,13 +73,13 @@ def seal(codec: Codec, space: str, commit: Commit) -> Sealed:
 
 def _check_frame(commit: Commit) -> None:
     if type(commit) is not Commit or not is_commit_id(commit.id):
-        raise ProtocolError(f"malformed commit: its id is a session and a local sequence number from 0, not {getattr(commit, 'id', commit)!r}")
+        raise ProtocolError(f"malformed commit: its id is a session and a local sequence number from 0, not {shown(getattr(commit, 'id', commit))}")
     if type(commit.branch) is not str:
-        raise ProtocolError(f"malformed branch {commit.branch!r}")
+        raise ProtocolError(f"malformed branch {shown(commit.branch)}")
     _, operations, confirmed, pending, preconditions, _, _ = commit
     if not (type(operations) is tuple and type(confirmed) is tuple and type(pending) is tuple and type(preconditions) is tuple):
         wrong = next(name for name in _TUPLE_FIELDS if type(getattr(commit, name)) is not tuple)
-        raise ProtocolError(f"malformed {wrong}: a tuple is expected, not {getattr(commit, wrong)!r}")
+        raise ProtocolError(f"malformed {wrong}: a tuple is expected, not {shown(getattr(commit, wrong))}")
     if len(operations) > MAX_OPERATIONS:
         raise ProtocolError(f"a commit has at most {MAX_OPERATIONS} operations, not {len(commit.operations)}; write in several commits")
 
@@ -96,21 +98,21 @@ def _sealed(codec: Codec, space: str, operation: Operation) -> SealedOperation:
     if isinstance(operation, Delete):
         check_entity(space, operation.entity)
         return SealedOperation(operation.entity, DELETE, None, None)
-    raise ProtocolError(f"malformed operation {operation!r}: it is a Set, a Patch or a Delete")
+    raise ProtocolError(f"malformed operation {shown(operation)}: it is a Set, a Patch or a Delete")
 
 
 def _confirmed(space: str, read: ConfirmedRead) -> str:
     if type(read) is not ConfirmedRead or not (read.branch is None or type(read.branch) is str):
-        raise ProtocolError(f"malformed confirmed read {read!r}")
+        raise ProtocolError(f"malformed confirmed read {shown(read)}")
     branch = "-" if read.branch is None else f"{len(read.branch)}:{read.branch}"
     return f"C{_read(space, read)}{branch}"
 
 
 def _pending(space: str, read: PendingRead) -> str:
     if type(read) is not PendingRead:
-        raise ProtocolError(f"malformed pending read {read!r}")
+        raise ProtocolError(f"malformed pending read {shown(read)}")
     if type(read.layers) is not tuple or not read.layers or not all([is_commit_id(layer) for layer in read.layers]):  # noqa: C419
-        raise ProtocolError(f"malformed layers of a pending read of {read.entity}: it names at least one commit, each by session and local sequence, not {read.layers!r}")
+        raise ProtocolError(f"malformed layers of a pending read of {read.entity}: it names at least one commit, each by session and local sequence, not {shown(read.layers)}")
     layers = "".join([f"{len(session)}:{session}{local_seq} " for session, local_seq in read.layers])
     return f"P{_read(space, read)}{len(read.layers)} {layers}"
 
@@ -118,10 +120,10 @@ def _pending(space: str, read: PendingRead) -> str:
 def _read(space: str, read: ConfirmedRead | PendingRead) -> str:
     entity = read.entity
     check_entity(space, entity)
-    if type(read.basis) is not int or read.basis < 0:
-        raise ProtocolError(f"malformed basisSeq {read.basis!r}: it is the sequence number, from 0, at which the document was read")
+    if not is_sequence(read.basis):
+        raise ProtocolError(f"malformed basisSeq {shown(read.basis)}: it is the sequence number, from 0, at which the document was read")
     if type(read.deep) is not bool:
-        raise ProtocolError(f"malformed read of {entity}: deep or shallow, not {read.deep!r}")
+        raise ProtocolError(f"malformed read of {entity}: deep or shallow, not {shown(read.deep)}")
     return f"{len(entity.scope)}:{entity.scope}{len(entity.id)}:{entity.id}{read.basis} {'D' if read.deep else 'S'}{_path(read.path)}"
 
 
@@ -135,19 +137,21 @@ def _precondition(space: str, precondition: Precondition) -> str:
     if isinstance(precondition, ValueHash) and (precondition.hash is None or type(precondition.hash) is bytes):
         check_entity(space, precondition.entity)
         return f"H{_strings(precondition.entity[1:])}{'-' if precondition.hash is None else precondition.hash.hex()} "
-    raise ProtocolError(f"malformed precondition {precondition!r}: it is origin-committed of a commit, entity-absent or value-hash of a document")
+    raise ProtocolError(f"malformed precondition {shown(precondition)}: it is origin-committed of a commit, entity-absent or value-hash of a document")
 
 
 def _provenance(given: Provenance) -> str:
     if type(given) is not Provenance or type(given.run) is not int or not 0 <= given.run <= MOST or type(given.triggers) is not tuple:
-        raise ProtocolError(f"malformed provenance {given!r}: the run is a number from 0, the triggers are a tuple")
+        raise ProtocolError(f"malformed provenance {shown(given)}: the run is a number from 0, the triggers are a tuple")
     node, event = given.node, given.event
     if not (node is None or type(node) is str) or not (event is None or type(event) is str):
-        raise ProtocolError(f"malformed provenance {given!r}: node and event are texts or None")
+        raise ProtocolError(f"malformed provenance {shown(given)}: node and event are texts or None")
+    if len(node or "") > MAX_NAME or len(event or "") > MAX_NAME:
+        raise ProtocolError(f"malformed provenance {shown(given)}: node and event have at most {MAX_NAME} characters")
     text = f"V{'-' if node is None else f'{len(node)}:{node}'}{given.run} {'-' if event is None else f'{len(event)}:{event}'}"
     for trigger in given.triggers:
         if type(trigger) is not Address or not all(type(part) is str for part in trigger[:3]):
-            raise ProtocolError(f"malformed trigger read {trigger!r}")
+            raise ProtocolError(f"malformed trigger read {shown(trigger)}")
         text += f"T{_strings(trigger[:3])}{_path(trigger.path)}"
     return text
 
@@ -168,7 +172,7 @@ def check_entity(space: str, entity: Any) -> None:
     if _bytes(entity.scope) > MAX_ID or _bytes(entity.id) > MAX_ID:
         raise ProtocolError(f"malformed entity {shown(entity)}: a scope and an id have at most {MAX_ID} bytes")
     if entity.space != space:
-        raise ProtocolError(f"{entity} is of space {entity.space!r}, and this is the engine of {space!r}; send it to that space's engine")
+        raise ProtocolError(f"{shown(entity)} is of space {shown(entity.space)}, and this is the engine of {space!r}; send it to that space's engine")
 
 
 def _bytes(text: str) -> int:
@@ -177,7 +181,9 @@ def _bytes(text: str) -> int:
 
 def _path(path: Any) -> str:
     if type(path) is not tuple or not all([type(step) is str for step in path]):  # noqa: C419
-        raise ProtocolError(f"malformed path {path!r} of a read")
+        raise ProtocolError(f"malformed path {shown(path)} of a read")
+    if len(path) > MAX_PATH:
+        raise ProtocolError(f"malformed path {shown(path)} of a read: it has {len(path)} steps, and {MAX_PATH} are more than links can make of one")
     return f"{len(path)} {_strings(path)}"
 
 

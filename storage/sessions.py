@@ -10,7 +10,7 @@ Tokens and ids come from `mint`, time from the caller. Called by the desk alone.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hmac import compare_digest
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
@@ -45,6 +45,12 @@ class Outlet(Protocol):
     def taken_over(self) -> None: ...
 
 
+class Settling(Outlet, Protocol):
+    """The outlet of a session in this process: it also takes the verdicts of accepted commits together with the frame that names them and nothing else."""
+
+    def settled(self, verdicts: Sequence[Verdict]) -> None: ...
+
+
 class Sent(NamedTuple):
     """A frame that is not acknowledged yet, as far as it is needed to say it again."""
 
@@ -61,7 +67,7 @@ class Session:
         self.spent: str | None = None  # what was shown when the present token was given
         self.heard = False  # the present token is known to have arrived
         self.key = session_key(principal, id)
-        self.once = False  # in this process, sending no commit twice
+        self.settling: Settling | None = None  # the outlet of one in this process, which sends no commit twice
         self.outlet: Outlet | None = None
         self.expires: float | None = None  # when it is forgotten, if no connection takes it up before
         self.watched: set[Entity] = set()
@@ -81,6 +87,10 @@ class Session:
         for entity in entities:
             self.dirty[entity] = None
             self._wake(due)
+
+    def decide(self, id: CommitId, due: float) -> None:
+        self.decided.append(id)
+        self._wake(due)
 
     def _wake(self, due: float) -> None:
         if self.due is None:
@@ -143,6 +153,13 @@ class Sessions:
 
     def __len__(self) -> int:
         return len(self._by_id)
+
+    def calm(self, head: int) -> bool:
+        """There is one session, in this process, and it stands at `head`: nobody waits for anything."""
+        if len(self._by_id) != 1:
+            return False
+        (session,) = self._by_id.values()
+        return session.settling is not None and session.due is None and session.cut == head and session.expires is None
 
     def open(self, principal: str, id: str | None, token: str | None, outlet: Outlet, now: float, head: int) -> tuple[Session, bool]:
         """The session on its new connection, and whether it was resumed. What was lost on the way to the old one is staged again."""

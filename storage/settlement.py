@@ -18,7 +18,7 @@ from ..scheduler.log import Entry, IntegrateEntry, RevertEntry, RunId, StampOf
 from ..scheduler.model import Change, CommitId, Entity
 from ..scheduler.rejection import Rejection, rejection
 from ..scheduler.values import Value
-from .commit import Accepted, Rejected
+from .commit import Accepted, Rejected, Verdict
 from .journal import Journal
 from .layers import Layer, Layers
 from .link import Delivered
@@ -41,10 +41,42 @@ class Settlement:
 
     def accept(self, layer: Layer, verdict: Accepted) -> None:
         """The verdict alone: the layer stays an overlay until a frame names it."""
-        for overlay in self._held(layer):
-            overlay.accepted(verdict)
-        layer.ticket.decide(verdict)
-        tell((layer.ticket,))
+        for part in layer.parts.values():
+            part.seq = verdict.seq
+        layer.decide(verdict)
+        if layer.awaited:
+            tell((layer,))
+
+    def settle(self, verdicts: Sequence[Verdict]) -> None:
+        """Accepted commits, with nothing else to be told: verdict, fold and word to the committers in one go. What is seen does not change, unless the ground of a document has."""
+        in_flight = self._layers.in_flight
+        awaited: list[Layer] = []
+        before: dict[Entity, Value] = {}
+        for verdict in verdicts:
+            if type(verdict) is not Accepted:
+                continue
+            id, seq, *_ = verdict
+            layer = in_flight.get(id)
+            if layer is None or layer.verdict is not None:
+                continue
+            layer.verdict, layer.settled = verdict, True
+            for entity, part in layer.parts.items():
+                part.seq = seq
+                overlay = self._documents.get(entity)
+                if overlay is not None and not overlay.fold(id):
+                    overlay.rebase(self._fetch(entity))
+                if overlay is not None and overlay.stale:
+                    before.setdefault(entity, overlay.seen.document)
+            self._layers.remove(id)
+            if layer.awaited:
+                awaited.append(layer)
+        entries = self._entries(before, []) if before else []
+        try:
+            if entries:
+                self._journal.append(*entries)
+        finally:
+            if awaited:
+                tell(awaited)
 
     def doom(self, layer: Layer, verdict: Rejected) -> None:
         """The verdict alone: the layer and all that rests on it can still be seen, but nothing new may rest on them. What they pull down hears its fate now."""
@@ -55,8 +87,8 @@ class Settlement:
             if other.verdict is None:
                 if other is not layer:
                     self._layers.fallen.add(other.id)
-                other.ticket.decide(verdict if other is layer else Rejected(other.id, local, verdict.head))
-        tell(other.ticket for other in fallen)
+                other.decide(verdict if other is layer else Rejected(other.id, local, verdict.head))
+        tell(other for other in fallen)
 
     def step(self, documents: Sequence[Delivered], decided: Iterable[CommitId]) -> None:
         """The five points above."""
@@ -71,16 +103,18 @@ class Settlement:
             layer = self._layers.get(id)
             if layer is None:
                 continue  # it fell with another, or was named before
-            if isinstance(layer.verdict, Accepted):
+            if type(layer.verdict) is Accepted:
                 self._fold(layer, before)
                 self._layers.remove(id)
                 folded.append(layer)
             else:
                 falls += self._fall(layer, before)
-        entries = self._entries(before, falls)
-        settled = [layer.ticket for layer in (*folded, *(fall.layer for fall in falls))]
-        for ticket in settled:
-            ticket.settle()
+        entries = self._entries(before, falls) if before or falls else []
+        settled = []
+        for layer in (*folded, *(fall.layer for fall in falls)):
+            layer.settle()
+            if layer.awaited:
+                settled.append(layer)
         try:
             if entries:
                 self._journal.append(*entries)
@@ -89,10 +123,13 @@ class Settlement:
 
     def _held(self, layer: Layer) -> list[Overlay]:
         """The documents it wrote, without those that were forgotten after a delivery had taken its part in."""
-        return [overlay for entity in layer.entities if (overlay := self._documents.get(entity)) is not None]
+        return [overlay for entity in layer.parts if (overlay := self._documents.get(entity)) is not None]
 
     def _fold(self, layer: Layer, before: dict[Entity, Value]) -> None:
-        for overlay in self._held(layer):
+        for entity in layer.parts:
+            overlay = self._documents.get(entity)
+            if overlay is None:
+                continue  # forgotten after a delivery had taken its part in
             if not overlay.fold(layer.id):
                 overlay.rebase(self._fetch(overlay.entity))
             if overlay.stale:
@@ -115,7 +152,7 @@ class Settlement:
         entries: list[Entry] = []
         version = self._journal.next()
         for fall in falls:
-            mine = [entity for entity in fall.layer.entities if entity in changes]
+            mine = [entity for entity in fall.layer.parts if entity in changes]
             records, stamps = self._show(mine, changes, version.n)
             entries.append(RevertEntry(version, fall.layer.id, fall.primary, fall.rejection, records, stamps, fall.layer.run, fall.leaning))
             version = version._replace(n=version.n + 1)

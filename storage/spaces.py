@@ -11,7 +11,6 @@ from pathlib import Path
 from ..scheduler.errors import Misuse, StorageUnavailable
 from ..scheduler.ids import checked_id
 from .memory import MemoryTables, Space
-from .sqlite import SqliteTables
 from .tables import Tables
 
 MAX_FILE_NAME = 120  # file systems allow 255 bytes, and SQLite adds "-journal"
@@ -34,6 +33,8 @@ class Store:
         checked_id(space, "space")
         if self.folder is None:
             return MemoryTables(self._spaces.setdefault(space, Space()))
+        from .sqlite import SqliteTables  # here, so that a store in memory loads no database
+
         _make_folder(self.folder)
         return SqliteTables(self.folder / file_name(space), space, full_sync=self._full_sync)
 

@@ -2,16 +2,17 @@
 
 A `Spine` is one document under change. It copies a container the first time that it changes it, so what it was given never changes, untouched subtrees
 are the identical objects, and a hundred changes in one list copy that list once. `patch` and the transaction's drafts work on it.
-Steps are strings; in a list they are canonical decimals. What cannot be reached raises PatchApplyError with the path of the whole operation.
+Steps are strings; in a list they are canonical decimals. What cannot be reached raises PatchApplyError with the path of the whole operation;
+what would have more items than can be stored, TooLarge.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from ..scheduler.errors import PatchApplyError
+from ..scheduler.errors import PatchApplyError, TooLarge
 from ..scheduler.model import Path, index_of, pointer
-from ..scheduler.values import MISSING, ReadOnlyDict, ReadOnlyList, Value
+from ..scheduler.values import MAX_ITEMS, MISSING, ReadOnlyDict, ReadOnlyList, Value
 
 _put_key: Callable[[Any, str, Value], None] = dict.__setitem__  # the read-only containers refuse the plain spelling
 _put_index: Callable[[Any, int, Value], None] = list.__setitem__
@@ -46,6 +47,10 @@ def untraversable(path: Path) -> NoReturn:
     raise PatchApplyError(f"path is not traversable at {pointer(path) or '/'}: something on the way is neither an object nor a list")
 
 
+def too_many(path: Path) -> NoReturn:
+    raise TooLarge(f"{pointer(path) or '/'}: more than {MAX_ITEMS} items in one object or array; put parts into documents of their own and link them")
+
+
 class Spine:
     """`document` is always a whole, frozen document; `_own` holds the containers that were made here and are not yet known to anybody else."""
 
@@ -67,6 +72,8 @@ class Spine:
             return
         parent, step = self._reach(path, create), path[-1]
         if isinstance(parent, dict):
+            if len(parent) >= MAX_ITEMS and step not in parent:
+                too_many(path[:-1])
             _put_key(parent, step, value)
             return
         index = index_of(step)
@@ -80,6 +87,8 @@ class Spine:
             self.document = value
             return
         parent, step = self._reach(path, True), path[-1]
+        if len(parent) >= MAX_ITEMS and not (isinstance(parent, dict) and step in parent):
+            too_many(path[:-1])
         if isinstance(parent, dict):
             _put_key(parent, step, value)
             return
@@ -100,9 +109,12 @@ class Spine:
             index = index_of(step) or 0
             _put_slice(parent, slice(index, index + 1), ())
 
-    def splice(self, path: Path, index: int, remove: int, add: Iterable[Value]) -> None:
+    def splice(self, path: Path, index: int, remove: int, add: Sequence[Value]) -> None:
         """In the list at `path`, `remove` elements from `index` on give way to `add`. The caller has seen that it is a list."""
-        _put_slice(self._owned(path), slice(index, index + remove), add)
+        here = self._owned(path)
+        if len(here) + len(add) > MAX_ITEMS + max(0, min(remove, len(here) - index)):
+            too_many(path)
+        _put_slice(here, slice(index, index + remove), add)
 
     def _owned(self, path: Path) -> Value:
         """The container at a path that exists, ready to be changed."""
@@ -133,6 +145,8 @@ class Spine:
         here = self.document = self._mine(self.document)
         for step in path[:-1]:
             below = child(here, step)
+            if below is MISSING and len(here) >= MAX_ITEMS:
+                too_many(path)
             below = self._mine(ReadOnlyDict() if below is MISSING else below)
             _set(here, step, below)
             here = below

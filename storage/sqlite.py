@@ -2,6 +2,7 @@
 
 - WAL: readers and the one writer do not wait for each other. `synchronous` is NORMAL (a power cut may take the last commits back, never part of one), or FULL on request.
 - A write transaction is immediate: it waits for the other writer before it reads, so what it decides on is the newest.
+- A file that nobody can write is read as it lies there; commits are refused until somebody can.
 - Every error of SQLite leaves as StorageFull, StorageUnavailable or CorruptRow, with the file and the reason.
 A connection is used by one thread at a time, which need not be the one that opened it.
 """
@@ -16,11 +17,13 @@ from typing import Any, NoReturn
 
 from ..scheduler.errors import CorruptRow, StorageFull, StorageUnavailable
 from ..scheduler.model import CommitId, Entity
-from .schema import PLACE, prepare
+from .schema import MAX_SEQ, PLACE, prepare
+from .sqlite_file import Rest, at_rest, make
 from .sqlite_queries import SqliteQueries
 from .tables import Branch, CommitRow, Head, Landed, RevisionRow, SnapshotRow
 
 ROWS = 25  # inserted by one statement, where there are so many
+_ERRORS = (sqlite3.Error, OverflowError)
 BUSY_MS = 5_000  # how long a transaction waits for another process's; those last milliseconds
 
 _COMMIT = "SELECT seq, branch, session, local_seq, digest, resolution, node, run, triggers, event, at FROM commits"
@@ -50,23 +53,40 @@ class SqliteTables(SqliteQueries):
         self.file = file
         self._space = space
         self._full_sync = full_sync
+        self._read_only = read_only
         self._version = -1
+        self._rest: Rest | None = None  # as what it was opened, if nobody could write it then
+        self._open()
         try:
-            self.connection = _connect(file, full_sync, read_only)
-        except sqlite3.Error as error:
-            self._fail(error)
-        try:
-            if not read_only:
-                prepare(self.connection, file, space)
             self.changed()
-        except BaseException as error:
+        except BaseException:
             self.connection.close()
+            raise
+
+    def _open(self) -> None:
+        rest = at_rest(self.file)
+        try:
+            self.connection = _connect(self.file, self._full_sync, self._read_only, rest is not None)
+            if not self._read_only:
+                prepare(self.connection, self.file, self._space)
+        except BaseException as error:
+            if hasattr(self, "connection"):
+                self.connection.close()
             if isinstance(error, sqlite3.Error):
                 self._fail(error)
             raise
+        self._rest = rest
+
+    def _look(self) -> None:
+        """One that was opened lying still is opened anew when it does so no more."""
+        if self._rest is not None and at_rest(self.file) != self._rest:
+            self.connection.close()
+            self._version = -1
+            self._open()
 
     # transactions
     def begin(self) -> None:
+        self._look()
         self._run("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
@@ -84,6 +104,7 @@ class SqliteTables(SqliteQueries):
         if self.connection.in_transaction:  # the view is that of the transaction that is open
             yield
             return
+        self._look()
         self._run("BEGIN")
         try:
             yield
@@ -91,6 +112,8 @@ class SqliteTables(SqliteQueries):
             self.rollback()
 
     def changed(self) -> bool:
+        if not self.connection.in_transaction:
+            self._look()
         version = self._one("PRAGMA data_version")[0]
         seen, self._version = self._version, version
         return bool(seen != version)
@@ -98,6 +121,8 @@ class SqliteTables(SqliteQueries):
     # lookups
     def newest(self) -> tuple[int, int]:
         seq, number = self._one("SELECT (SELECT max(seq) FROM commits), (SELECT max(number) FROM heads)")
+        if not 0 <= (seq or 0) <= MAX_SEQ or not 0 <= (number or 0) <= MAX_SEQ:
+            raise CorruptRow(f"{self.file} has a commit {seq} or a document {number} in its last rows, and no log is that long")
         return seq or 0, number or 0
 
     def commit_row(self, seq: int) -> CommitRow | None:
@@ -177,13 +202,13 @@ class SqliteTables(SqliteQueries):
     def _run(self, statement: str, values: Sequence[Any] = ()) -> None:
         try:
             self.connection.execute(statement, values)
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             self._fail(error)
 
     def _run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
             self.connection.executemany(statement, rows)
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             self._fail(error)
 
     def _add(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
@@ -201,17 +226,19 @@ class SqliteTables(SqliteQueries):
     def _one(self, statement: str, values: Sequence[Any] = ()) -> Any:
         try:
             return self.connection.execute(statement, values).fetchone()
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             self._fail(error)
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         try:
             with closing(self.connection.execute(statement, values)) as cursor:
                 yield from cursor
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             self._fail(error)
 
-    def _fail(self, error: sqlite3.Error) -> NoReturn:
+    def _fail(self, error: sqlite3.Error | OverflowError) -> NoReturn:
+        if isinstance(error, OverflowError):  # nothing that was checked is that large, so a row has said it
+            raise CorruptRow(f"a row in {self.file} holds a number that no row can hold: {error}") from error
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         if name == "SQLITE_FULL":
             raise StorageFull(f"no room for {self.file}: {error}. Earlier commits stay readable; make room and send it again") from error
@@ -222,11 +249,13 @@ class SqliteTables(SqliteQueries):
         raise StorageUnavailable(f"{self.file} cannot be used: {error} ({name}). Earlier commits stay readable as long as the file is") from error
 
 
-def _connect(file: Path, full_sync: bool, read_only: bool) -> sqlite3.Connection:
-    uri = f"{file.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+def _connect(file: Path, full_sync: bool, read_only: bool, still: bool) -> sqlite3.Connection:
+    if not (read_only or still):
+        make(file)
+    uri = f"{file.absolute().as_uri()}?mode={'ro&immutable=1' if still else 'ro' if read_only else 'rwc'}"
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False, cached_statements=64)
     try:
-        if not read_only:
+        if not (read_only or still):
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {'FULL' if full_sync else 'NORMAL'}")
         connection.execute("PRAGMA temp_store = MEMORY")

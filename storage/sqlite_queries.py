@@ -10,7 +10,7 @@ from typing import Any
 
 from ..scheduler.errors import CorruptRow
 from ..scheduler.model import CommitId, Entity, Path, Read, parse_pointer, pointer
-from .schema import PLACE
+from .schema import MAX_SEQ, PLACE
 from .tables import Head, RevisionRow
 
 _HEADS = """SELECT number, heads.branch, scope, id, heads.seq, op_index, op, born, size, weight, patches, session, local_seq
@@ -55,7 +55,9 @@ class SqliteQueries(ABC):
 
     # collection
     def horizon(self) -> int:
-        seq: int = self._one("SELECT max(seq) FROM horizon")[0]
+        seq: int | None = self._one("SELECT max(seq) FROM horizon")[0]
+        if seq is None or not 0 <= seq <= MAX_SEQ:
+            raise CorruptRow(f"the row of table horizon, which says where history begins, holds {seq}: it is a sequence number")
         return seq
 
     def set_horizon(self, seq: int) -> None:

@@ -24,7 +24,8 @@ MAX_OPERATIONS = 65_536  # of one commit: a revision's place in the log is one i
 
 
 class CommitRow(NamedTuple):
-    """An accepted commit. `digest` is of the exact commit as submitted; `resolution` and `triggers` are encoded, None where there is nothing. A store that keeps values keeps these."""
+    """An accepted commit. `digest` is of the exact commit as submitted; `resolution` and `triggers` are encoded, None where there is nothing.
+    A store that keeps values keeps these."""
 
     seq: int
     branch: str

@@ -25,8 +25,13 @@ class Ticket:
         self.id = id
         self.verdict: Verdict | None = None  # known, though its consequences may still be on their way
         self.settled = False
-        self._on_verdict: list[Told] = []
-        self._on_settled: list[Told] = []
+        self._on_verdict: list[Told] | None = None  # most commits are a run's, and nobody asks for their fate
+        self._on_settled: list[Told] | None = None
+
+    @property
+    def awaited(self) -> bool:
+        """Somebody waits to be told."""
+        return self._on_verdict is not None or self._on_settled is not None
 
     @property
     def accepted(self) -> bool:
@@ -35,14 +40,14 @@ class Ticket:
     def on_verdict(self, told: Told) -> None:
         """As soon as the fate is known; the replica may still show the commit's writes. A callback starts no commit: use `on_settled` to try again."""
         if self.verdict is None:
-            self._on_verdict.append(told)
+            self._on_verdict = [*(self._on_verdict or ()), told]
         else:
             told(self.verdict)
 
     def on_settled(self, told: Told) -> None:
         """When nothing of the commit is pending any more; trying again from here reads repaired state."""
         if self.verdict is None or not self.settled:
-            self._on_settled.append(told)
+            self._on_settled = [*(self._on_settled or ()), told]
         else:
             told(self.verdict)
 
@@ -60,11 +65,11 @@ class Ticket:
 
     def due(self) -> list[Told]:
         """The callbacks whose moment has come; they are let go."""
-        told = []
-        if self.verdict is not None:
-            told, self._on_verdict = self._on_verdict, []
-        if self.settled:
-            told, self._on_settled = told + self._on_settled, []
+        told: list[Told] = []
+        if self.verdict is not None and self._on_verdict is not None:
+            told, self._on_verdict = self._on_verdict, None
+        if self.settled and self._on_settled is not None:
+            told, self._on_settled = told + self._on_settled, None
         return told
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..scheduler.errors import Aborted, Misuse, NotStorable, SecondSpace
 from ..scheduler.ids import checked_id
 from ..scheduler.model import VALUE, Address, Entity, Path, Read, parse_pointer
 from ..scheduler.values import MAX_DEPTH, MISSING, ReadOnlyDict, Value, freeze, height, same
-from .commit import EntityAbsent, Operation, Precondition, Provenance, ValueHash
+from .commit import EntityAbsent, Operation, Precondition, Provenance, Set, ValueHash
 from .draft import Draft
 from .emission import emit, replacement
 from .merging import merge
@@ -28,14 +28,17 @@ from .reading import Reading
 from .writing import remove, write
 
 _NOBODY = Provenance()
-_proposal = tuple.__new__  # what the class of a named tuple calls in the end; a proposal is made for every run, and this is half of what it costs
+_new: Any = tuple.__new__  # what the class of a named tuple calls in the end; a proposal is made for every run, and this is half of what it costs
 
 
 class Transaction(Reading):
     """`seed` is what `new` derives ids from: the event's or the node's identity, so that a retry mints the same ones."""
 
     def __init__(self, view: View, home: str, *, multi_space: bool = False, provenance: Provenance = _NOBODY, group: str | None = None, seed: str = "") -> None:
-        super().__init__(view, home)
+        self.home = home  # here and below what Reading.__init__ does, spared the call: there is a transaction for every run
+        self.reads = {}
+        self._view = view
+        self._seen, self._drafts, self._whole = {}, {}, {}
         self._multi_space = multi_space
         self._provenance = provenance
         self._group = group
@@ -138,14 +141,23 @@ class Transaction(Reading):
         seen, self._dropped = self._dropped, None
         aborted = seen is not None
         if seen is None:
-            self.check_open()
+            if self._over is not None:
+                raise self._over()
             seen = self._seen
         drafts, whole = self._drafts, self._whole
         self._seen, self._drafts, self._whole = {}, {}, {}
         self._over = _finished
         if failed or aborted or not (drafts or whole or self._preconditions):
-            return (_proposal(Proposal, (None, seen, self.reads, (), (), (), self._provenance, self._group)),)
+            return (_new(Proposal, (None, seen, self.reads, (), (), (), self._provenance, self._group)),)
+        if len(whole) == 1 and not (drafts or self._preconditions):
+            return (self._only(seen, *whole.popitem()),)
         return self._proposals(seen, drafts, whole)
+
+    def _only(self, seen: dict[Entity, Seen], entity: Entity, document: Value) -> Proposal:
+        """The whole value of one document, and nothing else: what most runs write. It comes to the same as `_proposals`."""
+        if document is seen[entity][0]:
+            return _new(Proposal, (None, seen, self.reads, (), (entity.at(VALUE),), (), self._provenance, self._group))  # type: ignore[no-any-return]
+        return _new(Proposal, (entity[0], seen, self.reads, (_new(Set, (entity, document)),), (), (), self._provenance, self._group))  # type: ignore[no-any-return]
 
     def _proposals(self, seen: dict[Entity, Seen], drafts: dict[Entity, Draft], whole: dict[Entity, Value]) -> tuple[Proposal, ...]:
         operations: dict[str, list[Operation]] = {}
@@ -184,7 +196,7 @@ class Transaction(Reading):
     def _proposal(self, space: str | None, seen: dict[Entity, Seen], reads: dict[Read, Use], operations: dict[str, list[Operation]], elided: tuple[Address, ...]) -> Proposal:
         written = tuple(operations.get(space, ())) if space is not None else ()
         required = tuple(self._preconditions.get(space, ())) if space is not None else ()
-        return _proposal(Proposal, (space, seen, reads, written, elided, required, self._provenance, self._group))
+        return Proposal(space, seen, reads, written, elided, required, self._provenance, self._group)
 
     def _way(self, entity: Entity, path: Path, last: bool) -> tuple[Draft, Path]:
         """Where a write goes: links on the way are followed, and what they say must still hold."""
@@ -192,8 +204,10 @@ class Transaction(Reading):
         return self._draft(entity), path
 
     def _pin(self, entity: Entity) -> Seen:
-        self.check_open()  # what is over has let go of all it had pinned, so every call comes here
-        return super()._pin(entity)
+        if self._over is not None:  # what is over has let go of all it had pinned, so every call comes here
+            raise self._over()
+        seen = self._seen[entity] = self._view.read(entity)
+        return seen
 
     def _claim(self, space: str) -> None:
         if space in self._spaces:

@@ -37,8 +37,8 @@ def disk(tmp_path: Path) -> Iterator[Rig]:
         yield made
 
 
-class Broken(Exception):
-    pass
+class Broken(BaseException):
+    """As when the process ends there: nothing in the engine may hold it up."""
 
 
 class BreaksAt(Faults):
@@ -46,12 +46,22 @@ class BreaksAt(Faults):
 
     def __init__(self) -> None:
         self.armed: str | None = None
-        self.error: Exception = Broken()
+        self.error: BaseException = Broken()
 
     def point(self, name: str) -> None:
         if name == self.armed:
             self.armed = None
             raise self.error
+
+
+class Counting(Faults):
+    """Counts how often a transaction was asked for."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    def point(self, name: str) -> None:
+        self.begun += name == "before-begin"
 
 
 def test_verdicts_come_in_order_each_with_its_own_sequence_number(rig: Rig) -> None:
@@ -115,6 +125,45 @@ def test_when_the_backend_fails_a_group_its_commits_are_tried_one_by_one(rig: Ri
     assert (value(engine, D), value(rig.open("cold"), D)) == (3, 3)
 
 
+def test_a_group_that_is_not_let_in_is_refused_at_once(disk: Rig) -> None:
+    faults = Counting()
+    engine = disk.open(faults=faults)
+    author = Author(engine)
+    author.commit(put(D, 0))
+    assert isinstance(engine.tables, SqliteTables)
+    engine.tables.connection.execute("PRAGMA busy_timeout = 1")
+    group = [author.draft(put(D, n)) for n in range(3)]
+    with closing(sqlite3.connect(disk.file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        faults.begun = 0
+        verdicts = engine.apply(group)
+        assert [(verdict.id, verdict.rejection.name) for verdict in verdicts if isinstance(verdict, Rejected)] == [(commit.id, "StorageUnavailable") for commit in group]
+        assert faults.begun == 1  # nobody waits for the lock once for each commit
+    assert [verdict.seq for verdict in engine.apply(group) if isinstance(verdict, Accepted)] == [2, 3, 4]
+
+
+def test_when_the_store_closes_its_door_in_between_the_rest_of_the_group_is_refused_at_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = BreaksAt()
+    faults.error = StorageUnavailable("disk I/O error")
+    engine = rig.open(faults=faults)
+    author = Author(engine)
+    author.commit(put(D, 0))
+    begin, begun = engine.tables.begin, []
+
+    def locked() -> None:
+        begun.append(1)
+        if len(begun) > 2:
+            raise StorageUnavailable("locked")
+        begin()
+
+    monkeypatch.setattr(engine.tables, "begin", locked)
+    faults.armed = "after-revisions"
+    first, *rest = engine.apply([author.draft(put(D, n)) for n in range(4)])
+    assert isinstance(first, Accepted)
+    assert [verdict.rejection.message for verdict in rest if isinstance(verdict, Rejected)] == ["locked"] * 3
+    assert len(begun) == 3
+
+
 def limit_pages(engine: Engine, pages: int | None) -> None:
     assert isinstance(engine.tables, SqliteTables)
     connection = engine.tables.connection
@@ -164,6 +213,7 @@ READ_ONLY = """
 import os, sys
 from weft.storage.commit import Commit, Set
 from weft.storage.engine import open_engine
+from weft.storage.sqlite import SqliteTables
 from weft.scheduler.model import CommitId, Entity
 from weft.wire.codec import VALUES
 os.geteuid() or os.setresuid(65534, 65534, 65534)  # root may write everything: become somebody else

@@ -256,7 +256,7 @@ def test_the_simulation_notices_a_layer_forgotten_in_the_cascade(monkeypatch: py
     """The negative control: only the direct dependants fall."""
 
     def shallow(self: Layers, primary: Layer) -> list[Layer]:
-        return [primary, *(layer for layer in self if primary.id in layer.rests and not layer.ticket.accepted)]
+        return [primary, *(layer for layer in self if primary.id in layer.rests and not layer.accepted)]
 
     monkeypatch.setattr(Layers, "cascade", shallow)
     caught = 0

@@ -15,10 +15,11 @@ from weft.scheduler.matching import matches_naive
 from weft.scheduler.model import index_of
 from weft.scheduler.values import MISSING, Value, freeze, same
 from weft.storage.commit import Patch
-from weft.storage.conflicts import operation_touches
+from weft.storage.conflicts import operation_touches, reach_touches
 from weft.storage.document import operate
 from weft.storage.patch import Add, Move, Remove
 from weft.storage.proposal import Proposal, Use
+from weft.storage.reach import reach_of
 from weft.storage.spine import at
 
 values = st.recursive(st.sampled_from(PLAIN), lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(STEPS), inner, max_size=4), max_leaves=10)
@@ -71,8 +72,10 @@ def refused(proposal: Proposal, first: Proposal, base: Value, now: Value) -> boo
     for operation in first.operations:
         word = "patch" if isinstance(operation, Patch) else "set"
         data = operation.ops if isinstance(operation, Patch) else ()
-        if any(use & Use.CONFLICT and operation_touches(word, data, read.path, read.deep) for read, use in proposal.reads.items()):
-            return True
+        reach = reach_of(data, base)
+        for read, use in proposal.reads.items():
+            if use & Use.CONFLICT and (operation_touches(word, data, read.path, read.deep) or reach_touches(reach, read.path, read.deep)):
+                return True
     return any(matches_naive(base, now, address.path, True) for address in proposal.elided)
 
 
@@ -100,3 +103,11 @@ def test_a_transaction_that_is_not_refused_did_what_it_would_have_done_later(bas
     for index, step in enumerate(steps):
         if step.word in ("get", "keys"):
             assert same(returned[index], repeated[index]), (step, first.operations)
+
+
+def test_a_new_key_that_reads_like_an_index_moves_no_element_if_a_list_has_come_there() -> None:
+    tx = begin(view_of(freeze({"value": {}})))
+    tx.set(D, ("value", "0"), "x")
+    (proposal,) = tx.finish()
+    assert same(after(freeze({"value": {"1": "a"}}), proposal), {"value": {"1": "a", "0": "x"}})
+    assert same(after(freeze({"value": ["a", "b"]}), proposal), {"value": ["x", "b"]})

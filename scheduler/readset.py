@@ -19,15 +19,25 @@ from .overlap import is_prefix
 class ReadSet:
     """Immutable; ordered by document, path, depth."""
 
-    __slots__ = ("_held", "_key", "_reads")
+    __slots__ = ("_held", "_key", "_reads", "_spelled")
     _reads: tuple[Read, ...]
     _held: frozenset[Read]
     _key: bytes | None
+    _spelled: tuple[Read, ...] | None
 
     def __init__(self, reads: Iterable[Read] = ()) -> None:
         self._reads = _compacted(reads)
         self._held = frozenset(self._reads)
         self._key = None
+        self._spelled = None
+
+    def spells(self, reads: tuple[Read, ...]) -> bool:
+        """Were these, in this order, the last to be `spelled`? A run that reads the same cells each time is recognised without looking into its reads."""
+        return reads == self._spelled
+
+    def spelled(self, reads: tuple[Read, ...]) -> None:
+        """A run whose reads come to this set has read these, in this order."""
+        self._spelled = reads
 
     def reads(self) -> tuple[Read, ...]:
         return self._reads

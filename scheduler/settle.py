@@ -1,0 +1,300 @@
+"""The pass: what runs next (seed 000 section 7; decisions 1, 10, 29; I6, I9).
+
+Goals: writers before readers, each node as few times as the changes ask for, in an order that depends on nothing but heights and ordinals; and an end, whatever the nodes do.
+How: the runnable nodes of an iteration stand in a queue by (height, ordinal); the cursor is the place of the last one that ran.
+- "Invalid at its turn" decides: what became clean, dormant, gated or removed since it was queued is passed over.
+- A node that becomes invalid ahead of the cursor joins at its place; one behind it waits for the next iteration.
+- A node that has just become live, invalid or never ran, was found by a run: it runs before anything downstream of it runs again, so the cursor goes back to it. This opens no
+  iteration: the budget of runs a node has in a pass bounds it.
+- Ahead of a node run: the writers that it declares to read, if it never ran; the invalid materializers whose envelope it reads; its parent, unless a data path leads there.
+- Materializers run when nothing else is runnable, unless promoted so.
+- When a node has used up its budget and it, or its cycle, would run again, that is put behind a backoff gate that doubles each time; when the iterations are used up, whatever is
+  still runnable is.
+`now` comes with each question. Nothing here runs anything.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from .constants import MAX_ITERATIONS, RUN_BUDGET
+from .errors import BrokenInvariant
+from .gate import Gate
+from .graph import Graph
+from .records import PROVISIONAL, Node, Status
+from .registry import Registry
+
+_CLEAN = Status.CLEAN  # asking the enumeration costs as much as the comparison
+_START = (-(1 << 60), 0)
+
+
+class PassEnd(NamedTuple):
+    """What came of a pass: `deferred` are the nodes that it put behind a backoff gate."""
+
+    number: int
+    iterations: int
+    runs: int
+    deferred: tuple[str, ...]
+
+
+class Settle:
+    """`work` holds every node that is live and not clean, and may hold some that are no longer."""
+
+    def __init__(self, registry: Registry, graph: Graph, max_iterations: int = MAX_ITERATIONS, run_budget: int = RUN_BUDGET) -> None:
+        self._registry, self._graph = registry, graph
+        self.max_iterations, self.run_budget = max_iterations, run_budget
+        self.work: dict[Node, None] = {}
+        self.backed: dict[Node, None] = {}  # nodes with a streak of backoffs
+        self.provisional: dict[Node, None] = {}
+        self.halts: Callable[[Node], bool] | None = None  # a breakpoint, which may stop everything before a node's run
+        self.number = 0  # of the pass
+        self.iteration = self.runs = 0
+        self.over = True  # nothing more runs in this pass
+        self._queue: list[tuple[int, int, int, Node]] = []  # by height and ordinal; a child that waits for its parent stands right behind it
+        self._queued: dict[Node, int] = {}  # who stands in the queue at its own place, and at which height
+        self._ahead: dict[Node, None] = {}  # a stack: these run before the queue goes on
+        self.cursor = _START
+        self._spent: dict[Node, None] = {}  # nodes that have used up their budget
+        self._ensured: set[Node] = set()  # nodes whose blockers were put ahead of them in this iteration
+        self._waited: set[Node] = set()  # nodes that left an iteration to their parents in this pass: once, for parents may stand in a circle
+        self._idle_priority = False  # this iteration is the materializers'
+        self._deferred: dict[Node, None] = {}
+
+    # What others tell
+
+    def offer(self, node: Node) -> None:
+        """`node` has become invalid."""
+        if (node.live_refs > 0 or node.roots > 0) and not node.passive:
+            self.work[node] = None  # also if it stands in the queue already: it may have run ahead of its turn since
+            if not self.over and self._queued.get(node) != node.height and (self._idle_priority or not node.surface[1]) and (node.height, node.ordinal) > self.cursor:
+                self._enqueue(node)
+
+    def found(self, node: Node) -> None:
+        """`node` has become live, or has given way to one that was found: it runs at its place in this iteration, wherever the cursor is."""
+        if node.status is Status.CLEAN or node.passive:
+            return
+        self.work[node] = None
+        if not self.over and (self._idle_priority or not node.materializer):
+            self._enqueue(node)
+            self.cursor = min(self.cursor, (node.height, node.ordinal - 1))
+
+    def lowered(self, node: Node) -> None:
+        """`node` has to run before what it stood behind: if it is queued, it stands at its new place too."""
+        if self._queued.get(node, node.height) > node.height:
+            self._enqueue(node)
+
+    def lost(self, node: Node) -> None:
+        """`node` is not live any more."""
+        self.work.pop(node, None)
+
+    def forget(self, node: Node) -> None:
+        """`node` was removed: whoever still has it queued finds it clean."""
+        node.status = Status.CLEAN
+        self.work.pop(node, None)
+        self.provisional.pop(node, None)
+        self.backed.pop(node, None)
+        self._spent.pop(node, None)
+
+    # The pass
+
+    def begin(self) -> None:
+        self.number += 1
+        self.iteration = self.runs = 0
+        self.over = False
+        self._spent.clear()
+        self._deferred.clear()
+        self._waited.clear()
+        self._empty()
+
+    def next(self, now: float, *, materializers: bool = False) -> Node | None:
+        """The node whose turn it is; None when nothing is left to run in this pass. With `materializers`, they run when nothing else is runnable."""
+        while not self.over:
+            node = self._pop() if self._queue or self._ahead else None
+            if node is None:
+                if not self._open(now, materializers):
+                    return None
+            elif node.status is not _CLEAN and self.runnable(node, now) and not self._waits(node, now):
+                if self.halts is not None and self.halts(node):
+                    return None
+                self._count(node)
+                return node
+        return None
+
+    def end(self, now: float) -> PassEnd:
+        self.over = True
+        self._empty()
+        for node in [node for node in self.provisional if (node.run and node.status is not Status.NEVER_RAN and not _retries(node)) or not node.provisional]:
+            del self.provisional[node]
+            self._graph.liveness.unroot(node, PROVISIONAL)
+        for node in [node for node in self.backed if node.status is Status.CLEAN]:
+            self.relent(node)
+        return PassEnd(self.number, self.iteration, self.runs, tuple(node.id for node in self._deferred))
+
+    def relent(self, node: Node) -> None:
+        """It has converged: the next time it does not, it starts again with the shortest backoff."""
+        self.backed.pop(node, None)
+        node.streak = node.holds = 0
+        if node.gate is not None:
+            node.gate.backoff_until = 0.0
+
+    def runnable(self, node: Node, now: float) -> bool:
+        """The one oracle of "is there work" (pitfall B-37). What a pass has used up or put off holds inside it alone: between two, it is asked for the next."""
+        return (
+            node.status is not _CLEAN
+            and not node.passive
+            and (node.live_refs > 0 or node.roots > 0 or node.demanded_in == self.number)
+            and (self.over or node.seen_in != self.number or (node.pass_runs < self.run_budget and node.deferred_in != self.number))
+            and (node.gate is None or now >= node.gate.eligible_at)
+        )
+
+    def defer(self, node: Node) -> None:
+        """Not again in this pass."""
+        self._see(node)
+        node.deferred_in = self.number
+
+    # Inside
+
+    def _enqueue(self, node: Node) -> None:
+        """At its place. A node is offered once for each of its causes: `offer` leaves one that stands there already."""
+        height = self._queued[node] = node.height
+        heappush(self._queue, (height, node.ordinal, 0, node))
+
+    def _pop(self) -> Node | None:
+        if self._ahead:
+            return self._ahead.popitem()[0]
+        while self._queue:
+            height, ordinal, _, node = heappop(self._queue)
+            self._queued.pop(node, None)
+            if height < node.height:  # raised since
+                self._enqueue(node)
+                continue
+            self.cursor = (height, ordinal)
+            return node
+        return None
+
+    def _open(self, now: float, materializers: bool) -> bool:
+        """Begin the next iteration, unless there is nothing to run or this pass has had enough."""
+        runnable = [node for node in self.work if self.runnable(node, now)]
+        cycling = self._cycling(runnable, now) if self._spent else []
+        if cycling:
+            self._back_off(cycling, now)
+            self.over = True
+            return False
+        chosen = [node for node in runnable if not node.materializer]
+        self._idle_priority = not chosen and materializers
+        if self._idle_priority:
+            chosen = runnable
+        if not chosen:
+            self._empty()
+            return False
+        if self.iteration >= self.max_iterations:
+            self._back_off(runnable, now)
+            self.over = True
+            return False
+        self.iteration += 1
+        self._empty()
+        self._queue = [(node.height, node.ordinal, 0, node) for node in chosen]
+        self._queued = {node: node.height for node in chosen}
+        heapify(self._queue)
+        return True
+
+    def _cycling(self, runnable: list[Node], now: float) -> list[Node]:
+        """The nodes that have used up their budget and would run again; if those are clean just now, the others of their cycles. Bystanders are neither (pitfall B-31)."""
+        spent = [node for node in self._spent if not self._is_gated(node, now)]
+        leads = self._graph.leads
+        return spent or [node for node in runnable if any(leads(other, node) and leads(node, other) for other in self._spent)]
+
+    def _empty(self) -> None:
+        self._queue, self.cursor = [], _START
+        self._queued.clear()
+        self._ahead.clear()
+        self._ensured.clear()
+
+    def _see(self, node: Node) -> None:
+        if node.seen_in != self.number:
+            node.seen_in, node.pass_runs, node.deferred_in = self.number, 0, 0
+
+    def _count(self, node: Node) -> None:
+        self._see(node)
+        node.pass_runs += 1
+        self.runs += 1
+        self.work.pop(node, None)
+        if node.pass_runs >= self.run_budget:
+            self._spent[node] = None
+
+    def _waits(self, node: Node, now: float) -> bool:
+        """Is there something that must run before it? Then that is put ahead of it."""
+        parent = None if node.parent is None else self._parent_first(node, now)
+        if parent is not None and (self._idle_priority or not parent.materializer):
+            if (parent.height, parent.ordinal) > self.cursor:
+                heappush(self._queue, (parent.height, parent.ordinal, node.ordinal, node))
+                return True
+            if node not in self._waited:  # both wait for the next iteration
+                self._waited.add(node)
+                return True
+        if node in self._ensured:
+            return False
+        self._ensured.add(node)
+        blockers = self._blockers(node, now)
+        if parent is not None and parent.materializer and parent not in blockers:
+            blockers.append(parent)  # a materializer whose time has not come: its child promotes it
+        if blockers:
+            self._ahead[node] = None
+            self._ahead.update(dict.fromkeys(sorted(blockers, key=lambda other: (other.height, other.ordinal), reverse=True)))
+        return bool(blockers)
+
+    def _parent_first(self, node: Node, now: float) -> Node | None:
+        """Its parent, if that is about to run and may take it away."""
+        parent = self._registry.get(node.parent) if node.parent is not None else None
+        if parent is None or not self.runnable(parent, now) or parent in self._ahead or self._graph.leads(node, parent):
+            return None
+        return parent
+
+    def _blockers(self, node: Node, now: float) -> list[Node]:
+        never_ran = node.status is Status.NEVER_RAN
+        if not (never_ran or self._graph.envelopes) and (node.live_refs > 0 or node.roots > 0):
+            return []
+        reads = node.surface.declared if never_ran else node.reads
+        found = dict.fromkeys(self._graph.promoted_by(reads))
+        if never_ran:
+            for read in reads:
+                found.update(dict.fromkeys(self._graph.writers_of(read)))
+        if not node.live:
+            found.update(dict.fromkeys(node.upstream))
+        blockers = []
+        for other in found:
+            if other is not node and other.status is not Status.CLEAN and other not in self._ahead:
+                other.demanded_in = self.number
+                if self.runnable(other, now):
+                    blockers.append(other)
+        return blockers
+
+    def _back_off(self, nodes: list[Node], now: float) -> None:
+        for node in nodes:
+            if self._is_gated(node, now):
+                continue
+            if node.gate is None:
+                node.gate = Gate()
+            node.gate.back_off(now, node.streak)
+            node.streak += 1
+            node.holds += 1
+            self.backed[node] = None
+            self._deferred[node] = None
+
+    @staticmethod
+    def _is_gated(node: Node, now: float) -> bool:
+        """It would not run now, whatever its budget."""
+        return node.status is Status.CLEAN or not node.live or (node.gate is not None and node.gate.eligible_at > now)
+
+    def check(self, nodes: dict[str, Node]) -> None:
+        for node in nodes.values():
+            if node.live and node.status is not Status.CLEAN and not node.passive and node not in self.work:
+                raise BrokenInvariant(f"S1: {node.id} is live and {node.status.value}, and nobody would run it")
+            if node.provisional and node not in self.provisional:
+                raise BrokenInvariant(f"S2: nothing ends the provisional demand of {node.id}")
+
+
+def _retries(node: Node) -> bool:
+    """Its run was refused and is to be made again: it is not complete."""
+    return bool(node.attempts) and node.status is Status.INVALID

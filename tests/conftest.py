@@ -6,6 +6,8 @@ import threading
 
 import pytest
 
+pytest_plugins = ["pytester"]
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:

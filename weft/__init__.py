@@ -8,10 +8,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from weft.actors.aio import AsyncRuntime, AsyncSent, AsyncWatch
+    from weft.actors.client import Client
+    from weft.actors.clock import VirtualClock
+    from weft.actors.context import Reader, Tx
+    from weft.actors.declaring import computation, effect, handler
+    from weft.actors.event import Event
+    from weft.actors.node import Node
+    from weft.actors.results import Commit, Run, Update
+    from weft.actors.runtime import Runtime
+    from weft.actors.sent import Outcome, Sent
+    from weft.actors.specs import HandlerSpec, NodeSpec
+    from weft.actors.watching import Watch
     from weft.scheduler.cells import Cell, Family, Stream, cell, family, link, parse, stream
     from weft.scheduler.errors import (
         Aborted,
         BadAddress,
+        BrokenInvariant,
         ConflictError,
         ErrorInfo,
         EventDropped,
@@ -30,6 +43,7 @@ if TYPE_CHECKING:
         WaitTimeout,
         WeftError,
     )
+    from weft.scheduler.introspection import NodeView
     from weft.scheduler.model import Version
     from weft.scheduler.values import MISSING, Link, MissingType
 
@@ -38,32 +52,55 @@ __version__ = "0.1.0"
 __all__ = [
     "MISSING",
     "Aborted",
+    "AsyncRuntime",
+    "AsyncSent",
+    "AsyncWatch",
     "BadAddress",
+    "BrokenInvariant",
     "Cell",
+    "Client",
+    "Commit",
     "ConflictError",
     "ErrorInfo",
+    "Event",
     "EventDropped",
     "EventFailed",
     "Family",
+    "HandlerSpec",
     "InsideRun",
     "Link",
     "Misfit",
     "Missing",
     "MissingType",
     "Misuse",
+    "Node",
     "NodeFailed",
+    "NodeSpec",
+    "NodeView",
     "NotImportable",
     "NotSettled",
     "NotStorable",
+    "Outcome",
     "PreconditionFailedError",
+    "Reader",
     "RetryLater",
+    "Run",
+    "Runtime",
+    "Sent",
     "Stream",
     "Stuck",
+    "Tx",
+    "Update",
     "Version",
+    "VirtualClock",
     "WaitTimeout",
+    "Watch",
     "WeftError",
     "cell",
+    "computation",
+    "effect",
     "family",
+    "handler",
     "link",
     "parse",
     "stream",
@@ -72,7 +109,20 @@ __all__ = [
 if not TYPE_CHECKING:
     # Names that are not errors, by the part that has them. An error's name is looked up in the one file that has every error.
     _PARTS = {
+        "weft.actors.aio": ("AsyncRuntime", "AsyncSent", "AsyncWatch"),
+        "weft.actors.client": ("Client",),
+        "weft.actors.clock": ("VirtualClock",),
+        "weft.actors.context": ("Reader", "Tx"),
+        "weft.actors.declaring": ("computation", "effect", "handler"),
+        "weft.actors.event": ("Event",),
+        "weft.actors.node": ("Node",),
+        "weft.actors.results": ("Commit", "Run", "Update"),
+        "weft.actors.runtime": ("Runtime",),
+        "weft.actors.sent": ("Outcome", "Sent"),
+        "weft.actors.specs": ("HandlerSpec", "NodeSpec"),
+        "weft.actors.watching": ("Watch",),
         "weft.scheduler.cells": ("Cell", "Family", "Stream", "cell", "family", "link", "parse", "stream"),
+        "weft.scheduler.introspection": ("NodeView",),
         "weft.scheduler.model": ("Version",),
         "weft.scheduler.values": ("MISSING", "Link", "MissingType"),
     }

@@ -1,0 +1,136 @@
+"""One run of a node, in the caller's thread: open a transaction, call the function, propose what it wrote (seed 000 section 7.3; decisions 7, 30; I8).
+
+- Every run is one transaction, whatever happens in it. It carries the node, the run's number and the causes.
+- What the function returns is written to its output; MISSING leaves none. Nothing there to read (`Missing`) means no output and no report.
+- A function that raises has its writes dropped, so that its output stays as it was; its reads are kept, so that it runs again when one changes.
+- One that reads nothing where a node that never ran is about to write ends there: that one runs first. So an effect does not show what is not there yet.
+- What it registered comes into being with its commit, or not at all; the outlet keeps it until then.
+"""
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from ..scheduler.cells import Cell
+from ..scheduler.errors import Aborted, ErrorInfo, Missing, RetryLater, WeftError
+from ..scheduler.model import Entity, Path, Read
+from ..scheduler.records import Node
+from ..scheduler.runs import Run
+from ..scheduler.values import MISSING
+from ..storage.commit import Provenance
+from ..storage.place import place
+from ..storage.proposal import Proposal, View
+from ..storage.transaction import Transaction
+from .context import Outlet, Tx, Unready
+from .homes import Homes
+from .specs import NodeSpec
+
+_tuple = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost; two are made for every run
+
+_SCALARS = frozenset({int, float, bool, str, type(None)})  # nothing of theirs has to be converted on the way in
+
+
+class Body(NamedTuple):
+    """What a node's record carries for whoever runs it. `hidden`: the runtime's own (sink, watch), not among what a program declared.
+    `output` is the cell that takes what the function returns, and `plain` its place if any value may be put there as it is."""
+
+    spec: NodeSpec[..., Any]
+    hidden: bool = False
+    output: Cell[Any] | None = None
+    plain: tuple[Entity, Path] | None = None
+
+    @classmethod
+    def of(cls, spec: NodeSpec[..., Any], space: str, hidden: bool = False) -> Body:
+        output = spec.output if isinstance(spec.output, Cell) and spec.kind == "computation" else None
+        return cls(spec, hidden, output, None if output is None or output.of is not None else place(output, space))
+
+
+class Ran(NamedTuple):
+    """What came of calling the function: what it proposes, and what it raised. `again`: it asked to be run again. `causes` are the run's, as cells."""
+
+    proposal: Proposal
+    error: ErrorInfo | None = None
+    again: bool = False
+    causes: tuple[Cell[Any], ...] = ()
+    unready: bool = False
+
+
+class Execution:
+    """`awaits` says whether a node that finds nothing at a read should let its writer run first."""
+
+    def __init__(self, view: View, homes: Homes, awaits: Callable[[Node, Read], bool] | None = None) -> None:
+        self._view = view
+        self._homes = homes
+        self._awaits = awaits
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, run: Run, now: float, version: int, outlet: Outlet) -> Ran:
+        node, (id, _, number, _), causes = run
+        body: Body = node.spec
+        spec, _, output, plain = body
+        home = self._homes[node.space]
+        transaction = Transaction(self._view, home.name, provenance=_tuple(Provenance, (id, number, causes, None)), group=node.group, seed=f"{home.name}\0{id}")
+        shown = home.cells(causes) if causes else ()
+        tx = Tx(
+            transaction, home.name, now=now, version=version, node=id, causes=shown, attempt=node.attempts + 1, outlet=outlet, places=home.places, conversion=home.conversion,
+            ready=None if self._awaits is None else partial(self._met_nothing, node),
+        )  # fmt: skip
+        try:
+            value = spec.fn(tx, **spec.args) if spec.args else spec.fn(tx)
+            if spec.is_async:
+                value = self.complete(value)
+            if output is not None:
+                if value is MISSING:
+                    tx.delete(output)
+                elif plain is not None and type(value) in _SCALARS:
+                    transaction.set(plain[0], plain[1], value)
+                else:
+                    tx.set(output, value)
+            return Ran(transaction.finish()[0], None, False, shown)
+        except Unready:
+            return Ran(transaction.finish(failed=True)[0], causes=shown, unready=True)
+        except Missing:
+            return _without(transaction, output, home.name, shown)
+        except Aborted:
+            return Ran(transaction.finish(failed=True)[0], causes=shown)
+        except RetryLater as error:
+            return Ran(transaction.finish(failed=True)[0], _told(error, id), True, shown)
+        except Exception as error:
+            return Ran(transaction.finish(failed=True)[0], _told(error, id), causes=shown)
+
+    def _met_nothing(self, node: Node, read: Read) -> None:
+        if self._awaits is not None and self._awaits(node, read):
+            raise Unready
+
+    def complete(self, value: Awaitable[Any]) -> Any:
+        """Await it to its end, in a loop of its own; whoever called the runtime from inside a loop (`rt.aio`) waits meanwhile, as for any other run."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        outer = asyncio._get_running_loop()
+        asyncio._set_running_loop(None)
+        try:
+            return self._loop.run_until_complete(value)
+        finally:
+            asyncio._set_running_loop(outer)
+
+    def close(self) -> None:
+        if self._loop is not None:
+            self._loop.close()
+            self._loop = None
+
+
+def _without(transaction: Transaction, output: Cell[Any] | None, home: str, causes: tuple[Cell[Any], ...]) -> Ran:
+    """No output: what was written is dropped, and what was there before goes."""
+    if output is None or not transaction.open:
+        return Ran(transaction.finish(failed=True)[0], causes=causes)
+    transaction.drop()
+    transaction.delete(*place(output, home))
+    return Ran(transaction.finish()[0], causes=causes)
+
+
+def _told(error: Exception, where: str) -> ErrorInfo:
+    code = error.code if isinstance(error, WeftError) else type(error).__name__
+    return ErrorInfo(code, str(error) or type(error).__name__, where, "".join(traceback.format_exception(error)))

@@ -4,10 +4,11 @@ import ast
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 from harness.source import modules
-from weft.bench import runner
+from weft.bench import core, runner
 from weft.bench.runner import Result, interleaved
 
 
@@ -67,3 +68,26 @@ print(*(name for name in sys.modules if name.startswith("weft.bench.")))
     assert all(result["value"] > 0 and result["unit"] for result in results)
     others = {f"weft.bench.{other}" for other in runner.NAMES} - {f"weft.bench.{name}"}
     assert others & set(loaded.split()) == set()
+
+
+def test_the_core_is_measured_beside_each_library_that_is_there_in_every_case() -> None:
+    libraries = [name for name in ("reaktiv", "observ") if find_spec(name) is not None]
+    results = [*runner.run("core", quick=True)]
+    assert [result.case for result in results if result.against == (libraries[0] if libraries else None)][:9] == ["a", "b100", "b1000", "c", "d", "e", "f", "g", "roots"]
+    assert [(result.case, result.against) for result in results[-1:]] == [("materializer", None)]
+    assert len(results) == 9 * max(1, len(libraries)) + 1
+    assert all(result.unit == "µs" and (result.against is None or (result.ratio or 0) > 0) for result in results)
+
+
+def test_without_the_libraries_the_core_is_measured_alone_and_says_how_to_install_them(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(core, "find_spec", lambda name: None)
+    monkeypatch.setattr(core, "cases", lambda layers: {"a": core.chain(1)})
+    results = list(core.run(quick=True))
+    assert [(result.case, result.against) for result in results] == [("a", None), ("materializer", None)]
+    assert [line.split(" is not installed")[0] for line in capsys.readouterr().err.splitlines()] == ["reaktiv", "observ"]
+
+
+def test_a_case_that_ran_more_or_less_than_it_should_is_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "KNOWN", {("a", "weft"): (2, 1)})
+    with pytest.raises(AssertionError, match="a: 1 updates of weft made 1 runs and 1 effects, not 2 and 1"):
+        list(core.run(quick=True))

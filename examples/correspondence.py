@@ -61,7 +61,7 @@ def check_room(folder: Path) -> None:
 
 
 def correspond(folder: Path) -> Iterator[str]:
-    yield "4. Two actors and their mail"
+    yield "5. Two actors and their mail"
     sockets, record = Sockets(), Record()
     endpoints = Ipc(folder / "run")
     done: Future[tuple[float, Heartbeat]] = Future()

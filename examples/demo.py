@@ -1,7 +1,7 @@
 """What weft does today, as a story with figures: `weft demo`.
 
 Every sentence that is printed is about something that has just happened in the real parts; a scene that does not go as told raises. Everything is made in a temporary folder.
-The chapters: two sessions and a conflict, a rejected layer and what rested on it, a killed process, two actors and their mail.
+The chapters: a reactive program, two sessions and a conflict, a rejected layer and what rested on it, a killed process, two actors and their mail.
 """
 
 import subprocess
@@ -14,6 +14,7 @@ from time import perf_counter
 import weft
 from weft.examples.committer import COUNTER
 from weft.examples.correspondence import check_room, correspond
+from weft.examples.shelf import shelf
 from weft.scheduler.log import Entry
 from weft.scheduler.rejection import Rejection
 from weft.scheduler.values import Value
@@ -35,7 +36,9 @@ def tell() -> Iterator[str]:
     """The whole story, line by line as it happens."""
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
         check_room(Path(folder))
-        yield f"weft {weft.__version__}: what there is today. The reactive runtime is not there yet; this is what it will stand on.\n"
+        yield f"weft {weft.__version__}: what there is today. The process tree is not there yet; this is what it will carry, and what it will stand on.\n"
+        yield "1. Computations that run only when they must"
+        yield from shelf()
         yield from two_sessions()
         yield from rolled_back()
         yield from killed(Path(folder))
@@ -77,7 +80,7 @@ class Shop:
 
 
 def two_sessions() -> Iterator[str]:
-    yield "1. Two sessions, one document, one conflict"
+    yield "2. Two sessions, one document, one conflict"
     shop = Shop()
     yield f"   Three are in stock, and both know it: ann sees {shop.seen(shop.ann, stock)}, bob sees {shop.seen(shop.bob, stock)}."
     first, second = shop.take(shop.ann, 1), shop.take(shop.bob, 2)
@@ -92,7 +95,7 @@ def two_sessions() -> Iterator[str]:
 
 
 def rolled_back() -> Iterator[str]:
-    yield "2. An optimistic layer that is rejected, and what rested on it"
+    yield "3. An optimistic layer that is rejected, and what rested on it"
     shop = Shop()
     entries: list[Entry] = []
     shop.seen(shop.bob, stock), shop.seen(shop.bob, order)
@@ -107,7 +110,7 @@ def rolled_back() -> Iterator[str]:
 
 
 def killed(folder: Path) -> Iterator[str]:
-    yield "3. A process that is killed in the middle of its work"
+    yield "4. A process that is killed in the middle of its work"
     url = f"sqlite:{folder / 'store'}"
     acknowledged, rate = _commit_and_kill(url)
     started = perf_counter()

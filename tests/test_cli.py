@@ -82,7 +82,9 @@ def test_an_unknown_command_ends_with_2() -> None:
 def test_demo_tells_what_really_happened() -> None:
     told = call("demo")
     assert told.exit_code == 0, told.output
-    assert [line[:2] for line in told.output.splitlines() if line[:1].isdigit()] == ["1.", "2.", "3.", "4."]
+    assert [line[:2] for line in told.output.splitlines() if line[:1].isdigit()] == ["1.", "2.", "3.", "4.", "5."]
+    assert "Emma is a coin dearer: total 37, and what ran is price[emma], then total." in told.output
+    assert "whoever looks was not bothered: told 2 times." in told.output
     assert "Ann's commit: accepted. Bob's: ConflictError" in told.output
     assert "Bob sees stock 0 and order MISSING. His log: 1.3 commit, 1.4 commit, 1.5 revert, 1.6 revert." in told.output
     assert "Every acknowledged commit is there." in told.output

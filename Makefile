@@ -27,7 +27,7 @@ demo: env
 	$(BIN)/weft demo
 
 test: env
-	$(BIN)/pytest -q -m "not soak"
+	$(BIN)/pytest -q -n auto --dist worksteal
 
 soak: env
 	$(BIN)/pytest -q -m soak

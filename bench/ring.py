@@ -22,16 +22,16 @@ import msgpack  # type: ignore[import-untyped]
 import zmq
 from weft.actors.component import Component
 from weft.bench.runner import Result, interleaved
-from weft.scheduler.model import Change, CommitId, Entity, Version
-from weft.scheduler.values import freeze
+from weft.scheduler.model import Change, Entity, Read, Version
 from weft.wire.endpoints import Endpoints, Inproc, Ipc
-from weft.wire.messages import Cause, Changes, CommitRuns, Edge, Finished, Invalidated, Liveness, Logged, Presence, Run, RunWave, SeenRead, Write
+from weft.wire.messages import Presence
 from weft.wire.post import Post
+from weft.wire.ring import HIT, INVALID, LIVE, Changes, CommitRuns, Done, Finished, Invalidated, Logged, Row, Run, RunWave, UsedRead, Write
 from weft.wire.sockets import Sockets
 
 CART, TOTAL = Entity("main", "space", "cart/42"), Entity("main", "space", "total/42")
-ARGUMENTS, TRIGGERS = freeze({"cart": "cart/42", "rate": 0.25}), (CART.at(("value", "items")),)  # what settle holds with the node
-READS = (SeenRead(CART, ("value", "items"), True, 123450), SeenRead(CART, ("value", "rate"), True, 123450))
+TRIGGERS = (CART.at(("value", "items")),)
+READS = (UsedRead(CART, ("value", "items"), True, 3), UsedRead(CART, ("value", "rate"), True, 3))
 PATIENCE = 60.0  # seconds; a ring that does not come round in that time is broken
 
 
@@ -72,32 +72,33 @@ class Settle(Component):
 
     def _next(self) -> None:
         self._n += 1
-        run = Run("cart/total", 1, self._n, "shop.nodes:total", ARGUMENTS, TRIGGERS)
-        self.tell("worker", RunWave(17, Version(3, self._n), (run,)))
+        run = Run("cart/total", 1, self._n, 1, False, True, None, TRIGGERS)
+        self.tell("worker", RunWave(17, Version(3, self._n), 4, self._n, 1700000000.25, (run,), ()))
 
 
 class Worker(Component):
     def on_run_wave(self, message: RunWave, sender: str) -> None:
         (run,) = message.runs
-        write = Write(TOTAL, "replace", ("value",), float(run.number))
-        finished = Finished(run.node, run.generation, run.number, CommitId("worker-1", run.number), READS, (write,), (), (), (), None)
-        self.tell("storage", CommitRuns(message.token, message.version, (finished,), True))
+        write = Write(TOTAL, "plain", float(run.number))
+        finished = Finished(run.node, run.generation, run.number, READS, (write,), run.triggers, None, 0.000125, None, None)
+        self.tell("storage", CommitRuns(message.token, message.version, message.wave, (finished,), True))
 
 
 class Storage(Component):
     def on_commit_runs(self, message: CommitRuns, sender: str) -> None:
         (done,) = message.finished
         change = Change(TOTAL, ("value",), float(done.number - 1), done.writes[0].value)
-        entry = Logged(message.version, "commit", done.node, done.generation, done.number, done.reads, (change,), ())
-        self.tell("graph", Changes(message.token, message.version, (entry,), True))
+        reads = tuple([Read(read.entity, read.path, read.deep) for read in done.reads])
+        entry = Logged(message.version.n, "commit", done.node, done.generation, done.number, reads, (change,), (), done.took, None)
+        self.tell("graph", Changes(message.token, message.version, message.wave, (entry,), (), True))
 
 
 class Graph(Component):
     def on_changes(self, message: Changes, sender: str) -> None:
         (entry,) = message.entries
-        cause = Cause("effect/show", entry.changes[0].entity.at(("value",)), entry.version)
-        edge, live = Edge("cart/total", "effect/show", True), Liveness("cart/total", True)
-        self.tell("settle", Invalidated(message.token, message.version, (cause,), (edge,), (live,), ("cart/total",), True))
+        done = Done("cart/total", entry.number, entry.took, False)
+        row = Row("effect/show", INVALID | LIVE | HIT, 2, 0, (entry.changes[0].entity.at(("value",)),))
+        self.tell("settle", Invalidated(message.token, message.version, message.wave, (row,), (done,), None, (), 0, True))
 
 
 def run(quick: bool = False) -> Iterator[Result]:

@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-from .messages import TABLE, Changes, CommitRuns, Feed, Invalidated, RunWave
+from .feeding import Feed
+from .messages import TABLE
+from .ring import Changes, CommitRuns, Invalidated, RunWave
 from .shapes import VALUE_KINDS, Shape
 from .table import Message, Table
 
@@ -31,7 +33,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..scheduler import model
-from . import messages
+from . import {{modules}}
 from .checks import Load, Unfit
 from .shapes import VALUE_KINDS
 
@@ -55,7 +57,9 @@ from .shapes import SCALARS
 def loaders(table: Table = TABLE, kinds: Collection[type[Message]] = RING) -> str:
     """The text of `loaders.py`."""
     codes = [table.codes[kind] for kind in kinds]
-    return _module(table, LOADERS, "load", "Load", {code: Draft(table.shapes[code]).loader(table.names[table.kinds[code]]) for code in codes})
+    modules = sorted({module for code in codes for module in _modules(table.shapes[code])} - {"model"})
+    head = LOADERS.replace("{modules}", ", ".join(modules))
+    return _module(table, head, "load", "Load", {code: Draft(table.shapes[code]).loader(table.names[table.kinds[code]]) for code in codes})
 
 
 def dumpers(table: Table = TABLE, kinds: Collection[type[Message]] = RING) -> str:
@@ -189,10 +193,21 @@ def _makes(shape: Shape) -> bool:
     return shape.record not in (None, tuple) or (shape.item is not None and _makes(shape.item)) or any(map(_makes, shape.fields))
 
 
+def _modules(shape: Shape) -> set[str]:
+    """Where the records of a shape are declared."""
+    inner = (*shape.fields, *(() if shape.item is None else (shape.item,)))
+    own = set() if shape.record in (None, tuple) else {_home(shape.record)}
+    return own.union(*map(_modules, inner))
+
+
+def _home(record: type | None) -> str:
+    return "" if record is None else record.__module__.rpartition(".")[2]
+
+
 def _made(record: type, parts: str) -> str:
     if record is tuple:
         return parts
-    return f"new({record.__module__.rpartition('.')[2]}.{record.__qualname__}, {parts})"
+    return f"new({_home(record)}.{record.__qualname__}, {parts})"
 
 
 def _misfit(name: str, shape: Shape) -> str:

@@ -12,11 +12,12 @@ from weft.actors.reporter import Record
 from weft.scheduler.errors import ActorDead, AlreadyBound, Busy, Misuse, WaitTimeout, WeftError
 from weft.scheduler.model import Version
 from weft.wire.endpoints import Endpoints, Inproc, Ipc
+from weft.wire.feeding import Feed, Fetch, Fetched
 from weft.wire.loopback import Loopback
-from weft.wire.messages import Counted, Feed, Fence, Fetch, Fetched, Heartbeat, Presence, Probe
+from weft.wire.messages import Counted, Fence, Heartbeat, Presence, Probe
 from weft.wire.post import Post
 
-STALE = Feed(Version(1, 1), (), True)
+STALE = Feed(1, Version(1, 1), (), (), True)
 
 
 @pytest.fixture(params=["inproc", "ipc"])

@@ -17,8 +17,9 @@ from weft.scheduler.errors import ActorDead, Misuse, Undecodable, WaitTimeout, W
 from weft.scheduler.model import Version
 from weft.wire.codec import Codec
 from weft.wire.endpoints import Inproc, Ipc
+from weft.wire.feeding import Feed, Fetch, Fetched
 from weft.wire.loopback import Loopback
-from weft.wire.messages import TABLE, Credit, Failed, Feed, Fence, Fetch, Fetched, Hello, Presence
+from weft.wire.messages import TABLE, Credit, Failed, Fence, Hello, Presence
 from weft.wire.post import Post
 from weft.wire.table import Message
 
@@ -299,7 +300,7 @@ def test_every_question_in_a_full_mailbox_is_answered_at_the_stop() -> None:
 
     class Asking(Scribe):
         def flood(self) -> None:
-            self.tell("storage", Feed(Version(1, 1), (), False))
+            self.tell("storage", Feed(1, Version(1, 1), (), (), False))
             for _ in range(many):
                 self.ask("storage", Fetch(Version(1, 1), ()), answers.put, within=PATIENCE)
             news.put("sent")

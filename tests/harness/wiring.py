@@ -11,7 +11,8 @@ from weft.actors.reporter import Record
 from weft.scheduler.model import Version
 from weft.wire.codec import Codec
 from weft.wire.endpoints import Endpoints
-from weft.wire.messages import TABLE, Feed, Fence, Fetch, Fetched, Hello, Presence
+from weft.wire.feeding import Feed, Fetch, Fetched
+from weft.wire.messages import TABLE, Fence, Hello, Presence
 from weft.wire.post import Post
 from weft.wire.sockets import Sockets
 from weft.wire.table import Message

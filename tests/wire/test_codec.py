@@ -13,8 +13,10 @@ from weft.scheduler.errors import Misuse, NotStorable, Undecodable
 from weft.scheduler.model import Change, Entity, Version
 from weft.scheduler.values import MISSING, Link, ReadOnlyDict, ReadOnlyList, freeze, same
 from weft.wire.codec import VALUES, Codec, Documents, Values
+from weft.wire.feeding import Fed, Feed
 from weft.wire.limits import DOCUMENT
-from weft.wire.messages import TABLE, Changes, Fed, Feed, Logged
+from weft.wire.messages import TABLE
+from weft.wire.ring import Changes, Logged
 
 LINK: Link[Any] = Link(None, "space", "item/1", ("value", "name"))
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -128,7 +130,7 @@ def test_a_hostile_megabyte_does_not_become_ninety(byte: bytes) -> None:
 def test_documents_travel_inside_messages_and_come_out_frozen() -> None:
     codec = Codec(TABLE)
     entity = Entity("main", "space", "cart")
-    feed = Feed(Version(1, 2), (Fed(entity, 1, freeze({"value": [1, {"a": LINK}]})), Fed(entity, 2, MISSING), Fed(entity, 3, b"raw")), False)
+    feed = Feed(1, Version(1, 2), (), (Fed(entity, 1, freeze({"value": [1, {"a": LINK}]})), Fed(entity, 2, MISSING), Fed(entity, 3, b"raw")), False)
     back = codec.decode(codec.encode("storage", 1, 1, 1, 0, feed)).message
     assert back == feed
     assert type(back.documents[0].document["value"]) is ReadOnlyList
@@ -137,7 +139,7 @@ def test_documents_travel_inside_messages_and_come_out_frozen() -> None:
 
 
 def feed(document: Any) -> Feed:
-    return Feed(Version(1, 2), (Fed(Entity("main", "space", "cart"), 1, document),), False)
+    return Feed(1, Version(1, 2), (), (Fed(Entity("main", "space", "cart"), 1, document),), False)
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, {"a": True}, {"a": 1.0}, {"a": 0.0}, {"a": -0.0}, [1], [True]], ids=repr)
@@ -182,7 +184,7 @@ def test_the_documents_of_one_message_share_one_budget() -> None:
     packed = b"\xdc\xff\xff" + b"\x90" * 65535
     documents = [[list(entity), 1, msgpack.ExtType(2, packed)] for _ in range(12)]
     with pytest.raises(Undecodable) as caught:
-        codec.decode(msgpack.packb([20, "storage", 1, 1, 1, 0, [[1, 2], documents, False]]))
+        codec.decode(msgpack.packb([20, "storage", 1, 1, 1, 0, [1, [1, 2], [], documents, False]]))
     assert caught.value.reason == "too-many"
 
 
@@ -190,7 +192,7 @@ def test_a_large_message_comes_back_whole() -> None:
     codec = Codec(TABLE)
     entity = Entity("main", "space", "rows")
     rows = freeze({"value": [{"id": i, "name": f"row {i}"} for i in range(10_000)]})
-    changes = Changes(1, Version(1, 1), (Logged(Version(1, 1), "pull", None, 0, 0, (), (Change(entity, (), MISSING, rows),), ()),), True)
+    changes = Changes(1, Version(1, 1), 0, (Logged(1, "pull", None, 0, 0, (), (Change(entity, (), MISSING, rows),), (), 0.0, None),), (), True)
     assert codec.decode(codec.encode("storage", 1, 1, 1, 0, changes)).message == changes
 
 

@@ -8,7 +8,8 @@ import pytest
 from harness.wiring import PATIENCE, Hand, Scribe, fence, until
 from weft.scheduler.errors import Misuse
 from weft.wire.endpoints import Peer, Tcp
-from weft.wire.messages import Fence, Fetched
+from weft.wire.feeding import Fetched
+from weft.wire.messages import Fence
 from weft.wire.post import Post
 from weft.wire.sockets import Keys, Sockets, new_keys
 

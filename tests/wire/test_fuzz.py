@@ -11,7 +11,8 @@ from weft.scheduler.errors import WeftError
 from weft.scheduler.model import Change, Entity, Version
 from weft.scheduler.values import freeze
 from weft.wire.endpoints import Ipc
-from weft.wire.messages import Changes, Fed, Feed, Fetched, Logged
+from weft.wire.feeding import Fed, Feed, Fetched
+from weft.wire.ring import Changes, Logged
 from weft.wire.sockets import Sockets
 
 FRAMES, BATCH = 100_000, 1000
@@ -28,14 +29,14 @@ def hostile(rng: random.Random) -> Iterator[bytes]:
     models = [
         good.hello(),
         good.frame(fence(1)),
-        good.frame(Feed(Version(1, 1), (Fed(entity, 1, document),), False)),
-        good.frame(Changes(1, Version(1, 1), (Logged(Version(1, 1), "commit", "n", 1, 1, (), (Change(entity, ("value",), document, 1),), ()),), True)),
+        good.frame(Feed(1, Version(1, 1), (), (Fed(entity, 1, document),), False)),
+        good.frame(Changes(1, Version(1, 1), 0, (Logged(1, "commit", "n", 1, 1, (), (Change(entity, ("value",), document, 1),), (), 0.0, None),), (), True)),
     ]
     bomb = b"\x97\x14\xa4fuzz\x01\x01\x01\x00"  # the envelope of a Feed; what follows is its body
     large = [
         bomb + b"\xdd\x00\x01\xff\xff" * 1024 + b"\xc0" * 100,
         bomb + b"\xdc\xff\xff" + b"\x91\xc0" * 65535,
-        bomb + b"\x93\x92\x01\x01\x91\x93\x93\xa1m\xa5space\xa1a\x01\xc9" + struct.pack(">I", 65538) + b"\x02\xdc\xff\xff" + b"\x80" * 65535 + b"\xc2",
+        bomb + b"\x95\x01\x92\x01\x01\x90\x91\x93\x93\xa1m\xa5space\xa1a\x01\xc9" + struct.pack(">I", 65538) + b"\x02\xdc\xff\xff" + b"\x80" * 65535 + b"\xc2",
     ]
     makers = (
         lambda: rng.randbytes(rng.randrange(200)),

@@ -98,7 +98,7 @@ def drafted(tmp_path_factory: pytest.TempPathFactory) -> dict[int, tuple[Shape, 
     """Shape, loader and dumper of every message of the table and of one more, written for this test."""
     table, folder = TABLE.extended({100: Odd}), tmp_path_factory.mktemp("drafted")
     kinds = tuple(table.codes)
-    text = drafting.loaders(table, kinds).replace("new(test_loaders.Odd, ", "(")
+    text = drafting.loaders(table, kinds).replace("new(test_loaders.Odd, ", "(").replace(", test_loaders", "")
     loads = imported(folder / "drafted_loaders.py", text).LOADERS
     dumps = imported(folder / "drafted_dumpers.py", drafting.dumpers(table, kinds)).DUMPERS
     return {code: (table.shapes[code], loads[code][1], dumps.get(code, (None, None))[1]) for code in table.kinds}

@@ -23,10 +23,11 @@ import zmq
 from weft.actors.component import Component
 from weft.bench.runner import Result, interleaved
 from weft.scheduler.model import Change, Entity, Read, Version
+from weft.scheduler.rows import HIT, INVALID, LIVE, Done, Row
 from weft.wire.endpoints import Endpoints, Inproc, Ipc
 from weft.wire.messages import Presence
 from weft.wire.post import Post
-from weft.wire.ring import HIT, INVALID, LIVE, Changes, CommitRuns, Done, Finished, Invalidated, Logged, Row, Run, RunWave, UsedRead, Write
+from weft.wire.ring import Changes, CommitRuns, Finished, Invalidated, Logged, Run, RunWave, UsedRead, Write
 from weft.wire.sockets import Sockets
 
 CART, TOTAL = Entity("main", "space", "cart/42"), Entity("main", "space", "total/42")

@@ -30,7 +30,8 @@ from .settle import PassEnd, Settle
 
 
 class Registration(NamedTuple):
-    """What a registration entry carries. `parent` made it in a run; `group` is its change group; `restored` reads come from an earlier life and make it clean, or invalid."""
+    """What a registration entry carries. `parent` made it in a run; `group` is its change group; `restored` reads come from an earlier life and make it clean, or invalid.
+    `demanded`: the pass that runs its parent needs what it makes."""
 
     kind: Kind
     space: str
@@ -40,6 +41,7 @@ class Registration(NamedTuple):
     parent: str | None = None
     group: str | None = None
     restored: tuple[Read, ...] | None = None
+    demanded: bool = False
 
 
 class Listener(Protocol):

@@ -7,29 +7,26 @@ Called by registry (a node comes or goes), by runs (a read set is installed) and
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from .errors import BrokenInvariant
 from .heights import Heights
 from .liveness import Liveness
-from .model import Read
 from .overlap import write_touches
 from .readers import Readers
 from .readset import EMPTY, ReadSet, delta
-from .records import Node
-from .trie import PathIndex
+from .records import PROVISIONAL, Node
+from .ways import Ways
 
 
-class Graph:
-    """`edges` counts edges made and dropped: the work done."""
+class Graph(Ways):
+    """`edges` counts edges made and dropped: the work done. `told`, if there is one, takes each of them: writer, reader, whether it is there now."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.readers: Readers[Node] = Readers()
-        self.writers: PathIndex[Node] = PathIndex()
-        self.envelopes: PathIndex[Node] = PathIndex()
         self.heights = Heights()
         self.liveness = Liveness(lambda: bool(self.heights.back))
         self.edges = 0
+        self.told: list[tuple[Node, Node, bool]] | None = None
 
     def add(self, node: Node) -> None:
         """A node has registered, or registered again with another surface: its outputs are in the writer map and read by whoever reads there already."""
@@ -80,39 +77,8 @@ class Graph:
         for writer in [writer for writer in change if not upstream.get(writer, 1)]:
             self._part(node, writer)
 
-    def writers_of(self, read: Read) -> Iterator[Node]:
-        """Those whose outputs a read may see; one with several such outputs comes once for each."""
-        return self.writers.touching(read.entity, read.path, read.deep)
-
-    def promoted_by(self, reads: Iterable[Read]) -> Iterator[Node]:
-        """The materializers whose envelope these reads look into."""
-        if self.envelopes:
-            for read in reads:
-                yield from self.envelopes.touching(read.entity, read.path, read.deep)
-
-    def leads(self, source: Node, target: Node) -> bool:
-        """Is there a way of edges downstream? Iterative: chains are 20,000 deep (pitfall B-11)."""
-        seen = {source}
-        stack = [source]
-        while stack:
-            node = stack.pop()
-            if node is target:
-                return True
-            fresh = [reader for reader in node.downstream if reader not in seen]
-            seen.update(fresh)
-            stack.extend(fresh)
-        return False
-
-    def upstream_of(self, nodes: Iterable[Node], *, envelopes: bool = False) -> Iterator[Node]:
-        """These and everything they read from, each once, nearest first. With `envelopes`, also the materializers that may write what one of them reads."""
-        seen = dict.fromkeys(nodes)
-        queue = list(seen)
-        for node in queue:
-            yield node
-            for writer in (*node.upstream, *(self.promoted_by(node.reads) if envelopes else ())):
-                if writer not in seen:
-                    seen[writer] = None
-                    queue.append(writer)
+    def undemand(self, node: Node) -> None:
+        self.liveness.unroot(node, PROVISIONAL)
 
     def _join(self, reader: Node, writer: Node, reads: int) -> None:
         self.edges += 1
@@ -120,6 +86,8 @@ class Graph:
         reader.upstream[writer] = reads
         writer.downstream[reader] = None
         self.liveness.connect(reader, writer)
+        if self.told is not None:
+            self.told.append((writer, reader, True))
 
     def _part(self, reader: Node, writer: Node) -> None:
         self.edges += 1
@@ -127,6 +95,8 @@ class Graph:
         del writer.downstream[reader]
         self.heights.disconnect(writer, reader)
         self.liveness.disconnect(reader, writer)
+        if self.told is not None:
+            self.told.append((writer, reader, False))
 
     def check(self, nodes: dict[str, Node]) -> None:
         """Every edge from its definition, and every index."""

@@ -22,6 +22,7 @@ class Heights:
     def __init__(self) -> None:
         self.back: dict[tuple[Node, Node], None] = {}
         self.lowered: list[Node] = []  # until somebody who queues by height takes them
+        self.moved: list[Node] | None = None  # everybody whose height was written, for whoever asks for it
         self.moves = 0
 
     def connect(self, writer: Node, reader: Node) -> None:
@@ -31,10 +32,14 @@ class Heights:
         if not reader.downstream:
             reader.height = writer.height + 1
             self.moves += 1
+            if self.moved is not None:
+                self.moved.append(reader)
         elif not writer.upstream:
             writer.height = reader.height - 1
             self.lowered.append(writer)
             self.moves += 1
+            if self.moved is not None:
+                self.moved.append(writer)
         elif self._reaches(reader, writer):
             self.back[writer, reader] = None
         else:
@@ -74,6 +79,8 @@ class Heights:
             if least != writer.height:
                 continue  # raised further since
             self.moves += 1
+            if self.moved is not None:
+                self.moved.append(writer)
             for reader in writer.downstream:
                 if reader.height <= least and (writer, reader) not in self.back:
                     reader.height = least + 1

@@ -31,8 +31,9 @@ class Registry:
     def current(self, node: Node, generation: int) -> bool:
         return node.generation == generation and self.nodes.get(node.id) is node
 
-    def register(self, id: str, kind: Kind, space: str, surface: Surface, spec: Any, generation: int) -> tuple[Node, bool]:
-        """The record, and whether it is new. A known one keeps its ordinal, reads and statistics, and gets a new generation, surface and specification."""
+    def register(self, id: str, kind: Kind, space: str, surface: Surface, spec: Any, generation: int, ordinal: int | None = None) -> tuple[Node, bool]:
+        """The record, and whether it is new. A known one keeps its ordinal, reads and statistics, and gets a new generation, surface and specification.
+        Whoever copies another registry says the `ordinal`."""
         known = self.nodes.get(id)
         if known is not None and known.kind is Kind.EFFECT and kind is Kind.COMPUTATION:
             raise Misuse(f"{id} is an effect and cannot become a computation; remove it first, or give the computation another id")
@@ -41,7 +42,10 @@ class Registry:
         if known is not None:
             known.kind, known.surface, known.spec, known.generation = kind, _distinct(surface), spec, generation
             return known, False
-        ordinal = self._ordinals.get(id)
+        if ordinal is not None:
+            self._ordinals[id] = ordinal
+        else:
+            ordinal = self._ordinals.get(id)
         if ordinal is None:
             self._next += 1
             ordinal = self._ordinals[id] = self._next

@@ -21,9 +21,9 @@ from typing import NamedTuple
 from .constants import MAX_ITERATIONS, RUN_BUDGET
 from .errors import BrokenInvariant
 from .gate import Gate
-from .graph import Graph
-from .records import PROVISIONAL, Node, Status
+from .records import Node, Status
 from .registry import Registry
+from .ways import Ways
 
 _CLEAN = Status.CLEAN  # asking the enumeration costs as much as the comparison
 _START = (-(1 << 60), 0)
@@ -41,7 +41,7 @@ class PassEnd(NamedTuple):
 class Settle:
     """`work` holds every node that is live and not clean, and may hold some that are no longer."""
 
-    def __init__(self, registry: Registry, graph: Graph, max_iterations: int = MAX_ITERATIONS, run_budget: int = RUN_BUDGET) -> None:
+    def __init__(self, registry: Registry, graph: Ways, max_iterations: int = MAX_ITERATIONS, run_budget: int = RUN_BUDGET) -> None:
         self._registry, self._graph = registry, graph
         self.max_iterations, self.run_budget = max_iterations, run_budget
         self.work: dict[Node, None] = {}
@@ -126,7 +126,7 @@ class Settle:
         self._empty()
         for node in [node for node in self.provisional if (node.run and node.status is not Status.NEVER_RAN and not _retries(node)) or not node.provisional]:
             del self.provisional[node]
-            self._graph.liveness.unroot(node, PROVISIONAL)
+            self._graph.undemand(node)
         for node in [node for node in self.backed if node.status is Status.CLEAN]:
             self.relent(node)
         return PassEnd(self.number, self.iteration, self.runs, tuple(node.id for node in self._deferred))

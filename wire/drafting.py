@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..scheduler import model
+from ..scheduler import {{words}}
 from . import {{modules}}
 from .checks import Load, Unfit
 from .shapes import VALUE_KINDS
@@ -57,8 +57,9 @@ from .shapes import SCALARS
 def loaders(table: Table = TABLE, kinds: Collection[type[Message]] = RING) -> str:
     """The text of `loaders.py`."""
     codes = [table.codes[kind] for kind in kinds]
-    modules = sorted({module for code in codes for module in _modules(table.shapes[code])} - {"model"})
-    head = LOADERS.replace("{modules}", ", ".join(modules))
+    modules = {module for code in codes for module in _modules(table.shapes[code])}
+    words = {module for module in modules if module in ("model", "rows")}
+    head = LOADERS.replace("{words}", ", ".join(sorted(words))).replace("{modules}", ", ".join(sorted(modules - words)))
     return _module(table, head, "load", "Load", {code: Draft(table.shapes[code]).loader(table.names[table.kinds[code]]) for code in codes})
 
 

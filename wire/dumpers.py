@@ -105,7 +105,7 @@ def dump_changes(body: Any, wrap: Wrap) -> Any:
 def dump_invalidated(body: Any, wrap: Wrap) -> Any:
     token_1, version_1, wave_1, rows_1, done_1, structure_1, served_1, owed_1, last_1 = body
     if isinstance(structure_1, tuple):
-        born_1, gone_1, edges_1, envelopes_1 = structure_1
+        born_1, gone_1, edges_1, reads_1 = structure_1
         if born_1:
             out_1: list[Any] = []
             for each_1 in born_1:
@@ -115,7 +115,7 @@ def dump_invalidated(body: Any, wrap: Wrap) -> Any:
                     spec_1 = wrap(spec_1)
                 out_1.append((generation_1, ordinal_1, parent_1, (node_1, kind_1, space_1, outputs_1, envelope_1, declared_2, debounce_1, max_wait_1, throttle_1, auto_debounce_1, group_1, demanded_1, spec_1)))
             born_1 = out_1
-        structure_1 = (born_1, gone_1, edges_1, envelopes_1)
+        structure_1 = (born_1, gone_1, edges_1, reads_1)
     return (token_1, version_1, wave_1, rows_1, done_1, structure_1, served_1, owed_1, last_1)
 
 
@@ -146,6 +146,6 @@ DUMPERS: dict[int, tuple[str, Dump]] = {
     16: ("96626dab93781f8a", dump_run_wave),
     17: ("54f1d18a18bd7f9c", dump_commit_runs),
     18: ("e8d045df056b0266", dump_changes),
-    19: ("e1193c3dc0bb6c7e", dump_invalidated),
+    19: ("a670e73cd8836209", dump_invalidated),
     20: ("e3b6f202b39724c6", dump_feed),
 }

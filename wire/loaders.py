@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..scheduler import model
+from ..scheduler import model, rows
 from . import feeding, ring
 from .checks import Load, Unfit
 from .shapes import VALUE_KINDS
@@ -455,7 +455,7 @@ def load_invalidated(body: Any) -> Any:
                             raise Unfit
                     out_2.append(new(model.Address, each_2))
                 causes_1 = tuple(out_2)
-            out_1.append(new(ring.Row, (node_1, flags_1, height_1, attempts_1, causes_1)))
+            out_1.append(new(rows.Row, (node_1, flags_1, height_1, attempts_1, causes_1)))
         rows_1 = tuple(out_1)
     if done_1:
         out_4 = []
@@ -465,11 +465,11 @@ def load_invalidated(body: Any) -> Any:
             node_2, number_1, took_1, unready_1 = each_4
             if type(node_2) is not str or type(number_1) is not int or type(took_1) is not float or type(unready_1) is not bool:
                 raise Unfit
-            out_4.append(new(ring.Done, each_4))
+            out_4.append(new(rows.Done, each_4))
         done_1 = tuple(out_4)
     if type(structure_1) is tuple:
-        born_1, gone_1, edges_1, envelopes_1 = structure_1
-        if type(born_1) is not tuple or type(gone_1) is not tuple or type(edges_1) is not tuple or type(envelopes_1) is not tuple:
+        born_1, gone_1, edges_1, reads_1 = structure_1
+        if type(born_1) is not tuple or type(gone_1) is not tuple or type(edges_1) is not tuple or type(reads_1) is not tuple:
             raise Unfit
         if born_1:
             out_5 = []
@@ -543,29 +543,45 @@ def load_invalidated(body: Any) -> Any:
                 writer_1, reader_1, present_1 = each_13
                 if type(writer_1) is not str or type(reader_1) is not str or type(present_1) is not bool:
                     raise Unfit
-                out_13.append(new(ring.Edge, each_13))
+                out_13.append(new(rows.Edge, each_13))
             edges_1 = tuple(out_13)
-        if envelopes_1:
+        if reads_1:
             out_14 = []
-            for each_14 in envelopes_1:
+            for each_14 in reads_1:
                 if type(each_14) is not tuple:
                     raise Unfit
-                writer_2, reader_2, present_2 = each_14
-                if type(writer_2) is not str or type(reader_2) is not str or type(present_2) is not bool:
+                node_4, reads_2 = each_14
+                if type(node_4) is not str or type(reads_2) is not tuple:
                     raise Unfit
-                out_14.append(new(ring.Edge, each_14))
-            envelopes_1 = tuple(out_14)
-        structure_1 = new(ring.Structure, (born_1, gone_1, edges_1, envelopes_1))
+                if reads_2:
+                    out_15 = []
+                    for each_15 in reads_2:
+                        if type(each_15) is not tuple:
+                            raise Unfit
+                        entity_2, path_5, deep_2 = each_15
+                        if type(entity_2) is not tuple or type(path_5) is not tuple or type(deep_2) is not bool:
+                            raise Unfit
+                        space_6, scope_5, id_5 = entity_2
+                        if type(space_6) is not str or type(scope_5) is not str or type(id_5) is not str:
+                            raise Unfit
+                        for each_16 in path_5:
+                            if type(each_16) is not str:
+                                raise Unfit
+                        out_15.append(new(model.Read, (new(model.Entity, entity_2), path_5, deep_2)))
+                    reads_2 = tuple(out_15)
+                out_14.append(new(ring.Reads, (node_4, reads_2)))
+            reads_1 = tuple(out_14)
+        structure_1 = new(ring.Structure, (born_1, gone_1, edges_1, reads_1))
     if served_1:
-        out_15 = []
-        for each_15 in served_1:
-            if type(each_15) is not tuple:
+        out_17 = []
+        for each_17 in served_1:
+            if type(each_17) is not tuple:
                 raise Unfit
-            worker_1, fed_1 = each_15
+            worker_1, fed_1 = each_17
             if type(worker_1) is not str or type(fed_1) is not int:
                 raise Unfit
-            out_15.append(new(ring.Served, each_15))
-        served_1 = tuple(out_15)
+            out_17.append(new(ring.Served, each_17))
+        served_1 = tuple(out_17)
     return new(ring.Invalidated, (token_1, new(model.Version, version_1), wave_1, rows_1, done_1, structure_1, served_1, owed_1, last_1))
 
 
@@ -612,6 +628,6 @@ LOADERS: dict[int, tuple[str, Load]] = {
     16: ("96626dab93781f8a", load_run_wave),
     17: ("54f1d18a18bd7f9c", load_commit_runs),
     18: ("e8d045df056b0266", load_changes),
-    19: ("e1193c3dc0bb6c7e", load_invalidated),
+    19: ("a670e73cd8836209", load_invalidated),
     20: ("e3b6f202b39724c6", load_feed),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from ..scheduler.model import Address, Change, Entity, Path, Read, Version
+from ..scheduler.rows import Done, Edge, Row
 from ..scheduler.values import Value
 
 
@@ -196,26 +197,6 @@ class Changes(NamedTuple):
     last: bool
 
 
-NEVER_RAN, CLEAN, INVALID, LIVE, HIT, LATER, WAITS, FAILED, PROVISIONAL = 0, 1, 2, 4, 8, 16, 32, 64, 128  # the flags of a row
-
-
-class Row(NamedTuple):
-    """A node as it is now. `flags`: NEVER_RAN, CLEAN or INVALID; LIVE; HIT, a change has hit it since its last row; LATER, not again in this pass; WAITS, it runs again in this
-    pass, behind what it gave way to; FAILED, its last run raised; PROVISIONAL demand."""
-
-    node: str
-    flags: int
-    height: int
-    attempts: int
-    causes: tuple[Address, ...]
-
-
-class Edge(NamedTuple):
-    writer: str
-    reader: str
-    present: bool
-
-
 class Born(NamedTuple):
     """A registration, with what graph gave it."""
 
@@ -225,22 +206,20 @@ class Born(NamedTuple):
     declared: Declared
 
 
-class Done(NamedTuple):
-    """A run whose result is in the log. It has left its node clean, unless a row says otherwise."""
+class Reads(NamedTuple):
+    """The read set of a node."""
 
     node: str
-    number: int
-    took: float
-    unready: bool
+    reads: tuple[Read, ...]
 
 
 class Structure(NamedTuple):
-    """What changed of the graph itself: rare in a steady state. `envelopes`: who reads where which materializers may write."""
+    """What changed of the graph itself: rare in a steady state. `reads` are told while there are materializers, which they order."""
 
     born: tuple[Born, ...] = ()
     gone: tuple[str, ...] = ()
     edges: tuple[Edge, ...] = ()
-    envelopes: tuple[Edge, ...] = ()
+    reads: tuple[Reads, ...] = ()
 
 
 class Invalidated(NamedTuple):
@@ -256,3 +235,10 @@ class Invalidated(NamedTuple):
     served: tuple[Served, ...]
     owed: int
     last: bool
+
+
+class Undemand(NamedTuple):
+    """settle -> graph: the pass that bounded the provisional demand of these is over. Answered by an Invalidated."""
+
+    token: int
+    nodes: tuple[str, ...]

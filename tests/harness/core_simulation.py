@@ -19,6 +19,8 @@ PERMANENT = Rejection("PreconditionFailedError", "it may not be written", {})
 
 
 class Simulation:
+    renews = True  # a node may be registered again while it runs
+
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
         self.flavour = ("acyclic", "cyclic", "acyclic", "rootless", "cyclic")[seed % 5]
@@ -194,7 +196,7 @@ class Simulation:
         if self.chance.random() < 0.05:
             self.refusals += 1
             node = tx.run.node
-            if self.ledger.core.registry.current(node, tx.run.id.generation):
+            if self.renews and self.ledger.core.registry.current(node, tx.run.id.generation):
                 self.ledger.register(node.id, node.spec, node.kind, node.surface.outputs, node.surface.envelope)
 
     def _refusal(self, tx: Tx) -> Rejection | None:

@@ -14,7 +14,7 @@ from weft.scheduler.idle import Idle
 from weft.scheduler.invalidation import Invalidation
 from weft.scheduler.log import RunId, RunResult
 from weft.scheduler.model import Change
-from weft.scheduler.records import PROVISIONAL, Node
+from weft.scheduler.records import Node
 from weft.scheduler.rejection import Fate
 from weft.scheduler.runs import Runs
 from weft.scheduler.settle import PassEnd, Settle
@@ -113,7 +113,7 @@ def expire_provisional_demand_too_early(patch: pytest.MonkeyPatch) -> None:
     def end(self: Settle, now: float) -> PassEnd:
         for node in list(self.provisional):
             del self.provisional[node]
-            self._graph.liveness.unroot(node, PROVISIONAL)
+            self._graph.undemand(node)
         return right(self, now)
 
     patch.setattr(Settle, "end", end)

@@ -142,12 +142,12 @@ class Looking:
             marks = {"deferred": list(end.deferred), "busy": busy and busy._asdict()}
             self.traces.settle.append({"pass": end.number, "iterations": iterations, "runs": end.runs, "at": now, **marks})
             self._iterations, self._behind = {}, {}
-        if end.deferred and not self._told and any(node.streak >= HOLD_PASSES for node in self._settle.backed if node.id in end.deferred):
+        if end.deferred and not self._told and any(node.streak >= HOLD_PASSES for node in self._settle.backoffs.backed if node.id in end.deferred):
             self._told = True
             names = f"{', '.join(end.deferred[:5])}{f' and {len(end.deferred) - 5} more' if len(end.deferred) > 5 else ''}"
             message = f"pass {end.number} did not settle, nor did those before: {names} would run again and again, and is tried ever more rarely. {LOOK}"
             self.report(ErrorInfo("not-settled", message, end.deferred[0], ""))
-        elif not self._settle.backed:
+        elif not self._settle.backoffs.backed:
             self._told = False
 
     def rested(self, now: float) -> None:
@@ -205,7 +205,7 @@ class Looking:
     @property
     def unsettling(self) -> bool:
         """Something was put off, because it would run again and again, and still has to run."""
-        return any(node.status is not Status.CLEAN for node in self._settle.backed)
+        return any(node.status is not Status.CLEAN for node in self._settle.backoffs.backed)
 
     def reset(self) -> None:
         self.statistics.reset()

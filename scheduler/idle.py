@@ -29,8 +29,7 @@ class Idle:
         return [node for node in self._gated(now) if _holds(node, now)]
 
     def resolved(self) -> None:
-        for node in self._settle.backed:
-            node.holds = 0
+        self._settle.backoffs.release()
 
     def _gated(self, now: float) -> list[Node]:
         return [node for node in self._settle.work if node.live and not node.passive and node.status is not Status.CLEAN and eligible_at(node) > now]

@@ -86,6 +86,7 @@ def test_a_change_costs_what_runs_however_many_nodes_live_beside_it() -> None:
     assert abs(cost(1_000) - cost(1)) <= 100
 
 
+@pytest.mark.timeout(600)
 def test_one_change_of_a_read_set_does_work_that_does_not_depend_on_100000_nodes() -> None:
     def cost(size: int) -> int:
         """A tree of nodes, each read by ten; the switch gives up one of the leaves' parents for another."""
@@ -119,6 +120,7 @@ def test_a_leaf_is_written_at_one_price_whatever_the_size_of_its_document() -> N
     assert abs(cost(10_000) - cost(10)) <= 200
 
 
+@pytest.mark.timeout(600)
 def test_a_cycle_of_20_000_runs_to_its_fixpoint() -> None:
     """Each node passes on the greatest number it has seen, and one of them knows a greater one."""
     size = 20_000

@@ -9,11 +9,11 @@
 from __future__ import annotations
 
 from typing import Any, TypeAlias
-from urllib.parse import quote, unquote
 
 from ..scheduler.cells import Cell, Family, Stream
 from ..scheduler.errors import Misuse
 from ..scheduler.model import Path
+from .families import splits
 from .specs import HandlerSpec, NodeSpec
 
 Spec: TypeAlias = NodeSpec[..., Any] | HandlerSpec[Any, Any]
@@ -61,14 +61,8 @@ class Claims:
 
     def _families_of(self, space: str | None, id: str, params: int) -> list[NodeSpec[..., Any]]:
         """The specs that write a family with members called `id` and as many further steps as there are `params`, other than a family of that very id."""
-        steps = id.split("/")
-        found = []
-        for length in range(len(steps) - 1, 0, -1):
-            if quote(unquote(steps[length]), safe="") != steps[length]:
-                break  # no argument is spelled like this
-            if (owner := self._families.get((space, "/".join(steps[:length]), len(steps) - length + params))) is not None:
-                found.append(owner)
-        return found
+        owners = (self._families.get((space, prefix, arguments + params)) for prefix, arguments in splits(id))
+        return [owner for owner in owners if owner is not None]
 
 
 def _contested(one: NodeSpec[..., Any], two: NodeSpec[..., Any], what: str) -> Misuse:

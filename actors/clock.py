@@ -87,6 +87,10 @@ class VirtualClock:
                     busy.append(sleeper)
         self._now = max(self._now, target)
 
+    def next_due(self) -> float | None:
+        """The first time that somebody waits for."""
+        return min((at for sleeper in self._sleepers if (at := sleeper.due()) is not None), default=None)
+
     def attach(self, sleeper: Sleeper) -> None:
         """From now on this one is woken."""
         if sleeper not in self._sleepers:

@@ -137,7 +137,7 @@ class InlineLane:
             head.closure.update(dict.fromkeys(reads))
             if not self._consistent(head, now):
                 return
-        self._ears.handled(spec.id, head.event, attempt.error, self._loop.replica.version.n)
+        self._ears.handled(spec.id, head.event, attempt.error, self._loop.replica.version.n, reads)
         answer = self._loop.replica.commit(attempt.proposal)
         if isinstance(answer, Refused):
             self._refused(head, answer.rejection)

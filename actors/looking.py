@@ -1,19 +1,20 @@
 """Who looks on at the inline loop: what ran and why, how often and how long, what went wrong. It observes and never takes part (P10); everything it keeps is bounded.
 
 The core and the loop tell it what happens; a client asks it afterwards. What it answers the loop with, the number of a node's runs and their mean, does not depend on what is
-traced or reset. A listener that raises is a listener's matter: it is counted, and the others hear all the same.
+traced or reset. What has to be looked up to judge I4 and I9 is noted from the first snapshot on: who never checks does not pay for it. A listener that raises is a listener's
+matter: it is counted, and the others hear all the same.
 """
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..scheduler.constants import EVENT_TRACE, HOLD_PASSES, RUN_TRACE
 from ..scheduler.errors import ErrorInfo
 from ..scheduler.explanation import LOOK
 from ..scheduler.invariants import Evidence, Handling, RunRecord, Snapshot
-from ..scheduler.model import VALUE
+from ..scheduler.model import VALUE, Read
 from ..scheduler.records import Node, Status
 from ..scheduler.runs import Run as Made
 from ..scheduler.settle import PassEnd
@@ -74,6 +75,7 @@ class Looking:
         self._iterations: dict[int, list[str]] = {}  # of the pass that is being traced
         self._behind: dict[str, tuple[int, int]] = {}  # nodes that became invalid when their iteration had gone past them, and in which that was
         self._began = 0.0
+        self._judged_from = 1 << 60  # the first pass of which is noted what I4 and I9 need
         self._now: tuple[int, int, bool, tuple[str, ...]] = (0, 0, True, ())  # of the run that was started last
 
     def attach(self, core: Core, replica: Replica) -> None:
@@ -83,7 +85,7 @@ class Looking:
     # What the core and the loop tell
 
     def marked(self, node: Node) -> None:
-        if self.traces.settle is not None and (node.height, node.ordinal) <= self._settle.cursor:
+        if self._settle.number >= self._judged_from and (node.height, node.ordinal) <= self._settle.cursor:
             self._behind[node.id] = (self._settle.number, self._settle.iteration)
         if self.traces.triggers is not None and not node.passive:
             newest = max(node.causes.values())
@@ -102,6 +104,7 @@ class Looking:
         late: tuple[str, ...] = ()
         if self.traces.settle is not None:
             self._iterations.setdefault(settle.iteration, []).append(node.id)
+        if settle.number >= self._judged_from:
             late = self._late(node, now)
         self._now = (settle.number, settle.iteration, node.live_refs > 0 or node.roots > 0 or node.demanded_in == settle.number, late)
 
@@ -141,13 +144,15 @@ class Looking:
             iterations = [self._iterations[at] for at in sorted(self._iterations)]
             marks = {"deferred": list(end.deferred), "busy": busy and busy._asdict()}
             self.traces.settle.append({"pass": end.number, "iterations": iterations, "runs": end.runs, "at": now, **marks})
-            self._iterations, self._behind = {}, {}
-        if end.deferred and not self._told and any(node.streak >= HOLD_PASSES for node in self._settle.backed if node.id in end.deferred):
+            self._iterations = {}
+        if self._behind:
+            self._behind = {}
+        if end.deferred and not self._told and any(node.streak >= HOLD_PASSES for node in self._settle.backoffs.backed if node.id in end.deferred):
             self._told = True
             names = f"{', '.join(end.deferred[:5])}{f' and {len(end.deferred) - 5} more' if len(end.deferred) > 5 else ''}"
             message = f"pass {end.number} did not settle, nor did those before: {names} would run again and again, and is tried ever more rarely. {LOOK}"
             self.report(ErrorInfo("not-settled", message, end.deferred[0], ""))
-        elif not self._settle.backed:
+        elif not self._settle.backoffs.backed:
             self._told = False
 
     def rested(self, now: float) -> None:
@@ -157,11 +162,12 @@ class Looking:
             if node.status is not Status.CLEAN and node.live and node.gate is not None and node.gate.eligible_at > now:
                 self.statistics.skip(node.id)
 
-    def handled(self, handler: str, event: Event, error: ErrorInfo | None, version: int) -> None:
+    def handled(self, handler: str, event: Event, error: ErrorInfo | None, version: int, reads: Iterable[Read]) -> None:
+        """Its attempt was admitted; `reads` is what it read."""
         self._recent.append(handler)
         shown = Run(handler, version, (), error)
         self._notes.append(shown)
-        self._handled.append(Handling(event.id, "", event.sent_at))
+        self._handled.append(Handling(event.id, "", event.sent_at, self._unclean(reads) if self._settle.number >= self._judged_from else ()))
         if self.traces.runs is not None:
             self.traces.runs.append(_traced(shown))
 
@@ -193,6 +199,7 @@ class Looking:
 
     def snapshot(self) -> Snapshot:
         """What the invariants look at."""
+        self._judged_from = min(self._judged_from, self._settle.number + 1)
         runs = [RunRecord(n.made.id, n.made.causes, n.wanted, n.anew, n.number, n.iteration, n.late, n.signed) for n in self._notes if isinstance(n, Note)]
         evidence = {
             id: Evidence(generation, proposal.seen, frozenset(operation.entity for operation in proposal.operations), n) for id, (generation, proposal, n) in self._evidence.items()
@@ -205,7 +212,7 @@ class Looking:
     @property
     def unsettling(self) -> bool:
         """Something was put off, because it would run again and again, and still has to run."""
-        return any(node.status is not Status.CLEAN for node in self._settle.backed)
+        return any(node.status is not Status.CLEAN for node in self._settle.backoffs.backed)
 
     def reset(self) -> None:
         self.statistics.reset()
@@ -223,6 +230,12 @@ class Looking:
             return not renewed and self._behind.get(writer.id) != here and (writer.gate is None or writer.gate.eligible_at <= self._began)
 
         return tuple(w.id for w in node.upstream if not w.materializer and (w, node) not in back and settle.runnable(w, now) and was_there(w))
+
+    def _unclean(self, reads: Iterable[Read]) -> tuple[str, ...]:
+        """Who had to run before what was read here was up to date."""
+        graph, reads = self._core.graph, list(reads)
+        nearest = [*(writer for read in reads for writer in graph.writers_of(read)), *graph.promoted_by(reads)]
+        return tuple(node.id for node in graph.upstream_of(nearest, envelopes=True) if node.status is not Status.CLEAN)
 
 
 def _traced(run: Run) -> dict[str, Any]:

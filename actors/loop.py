@@ -23,6 +23,7 @@ from .breakpoints import Breakpoints
 from .clock import Clock, VirtualClock
 from .execution import Execution, Ran
 from .homes import Homes
+from .offstage import Offstage
 from .outlet import Departures
 
 
@@ -81,6 +82,7 @@ class Loop:
         self.homes = Homes()
         self._execution = Execution(replica, self.homes, core.awaits)
         self.breakpoints = Breakpoints()
+        self._offstage = Offstage(core.idle.background, clock)
         self._running = False
         self.closed = False
         self.lane: Lane | None = None
@@ -147,6 +149,10 @@ class Loop:
         deadline = None if timeout is None else self.clock.now() + timeout
         while True:
             self.drain()
+            if under_way := self.core.idle.background.holding():
+                if not self._offstage.wait(deadline):
+                    raise WaitTimeout(f"not idle after {timeout} s: waiting for {', '.join(under_way)}")
+                continue
             wake = self.next_wake(gated)
             if wake is None:
                 self.core.idle.resolved()
@@ -160,7 +166,10 @@ class Loop:
             self.idle(None if deadline is None else max(0.0, deadline - self.clock.now()))
             self._desks.pump()
             if not self.replica.pending() and not self._due(self.clock.now()):
-                return
+                if not (under_way := self.core.idle.background.holding(settled=True)):
+                    return
+                if not self._offstage.wait(deadline):
+                    raise WaitTimeout(f"not settled after {timeout} s: waiting for {', '.join(under_way)}")
 
     def next_wake(self, gated: bool) -> float | None:
         """The next time that holds idle; None: nothing does."""

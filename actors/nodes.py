@@ -15,9 +15,10 @@ from ..scheduler.errors import Misuse
 from ..scheduler.gates import GateConfig
 from ..scheduler.model import VALUE, Entity, Read
 from ..scheduler.records import Kind, Node, Surface
-from ..storage.place import place, spoken
+from ..storage.place import place
 from ..storage.replica import Replica
 from .execution import Body
+from .families import Families
 from .specs import NodeSpec
 
 
@@ -28,9 +29,9 @@ class Nodes:
         """`fallen` is where the core puts nodes that ceased to be live."""
         self._fallen = fallen
         self._core, self._replica, self._home = core, replica, home
-        self._families: dict[str, dict[str, NodeSpec[..., Any]]] = {}  # by space, then by the spec's id
+        self._families = Families()
         self._regarded: set[Entity] = set()  # documents that are known to be no family's, or whose node there is
-        self._members: dict[str, Entity] = {}  # by node id
+        self._members: dict[str, tuple[Entity, str]] = {}  # by node id: the document, and the id of the family's spec
 
     def id_of(self, id: str, space: str) -> str:
         return id if space == self._home else f"{space}:{id}"
@@ -38,10 +39,7 @@ class Nodes:
     def register(self, spec: NodeSpec[..., Any], space: str, *, parent: str | None = None, group: str | None = None, hidden: bool = False, resume: bool = False) -> str:
         """The node's id. With `resume`, one that is registered equal already is left alone."""
         if isinstance(spec.output, Family):
-            self._families.setdefault(space, {})[spec.id] = spec
-            self._regarded.clear()
-            self.demand_known(space)
-            return self.id_of(spec.id, space)
+            return self._declare(self.id_of(spec.id, space), spec, spec.output, space, resume)
         if spec.unbound:
             raise Misuse(f"{spec.id} still needs its argument {spec.unbound[0]!r}; bind it first: spec.bind(args={{…}})")
         id = self.id_of(spec.id, space)
@@ -59,15 +57,13 @@ class Nodes:
     def remove(self, id: str) -> bool:
         node = self._core.registry.get(id)
         if node is None:
-            for space, specs in self._families.items():
-                for name in list(specs):
-                    if self.id_of(name, space) == id:
-                        del specs[name]
-                        return True
-            return False
-        entity = self._members.pop(id, None)
-        if entity is not None:
-            self._regarded.discard(entity)
+            known = self._families.remove(id)
+            for member in self._of(id):
+                self.remove(member)
+            return known
+        made = self._members.pop(id, None)
+        if made is not None:
+            self._regarded.discard(made[0])
         self._replica.remove(id, node.generation)
         return True
 
@@ -91,18 +87,35 @@ class Nodes:
         """Members that nobody reads any more are forgotten. Forgetting one may leave those that it read without a reader."""
         while self._fallen:
             node = self._fallen.pop()
-            if node.id in self._members and not node.live and not node.downstream:
+            if node.id in self._members and not node.live and not node.downstream and self._core.registry.get(node.id) is node:  # else another has its name now
                 self.remove(node.id)
 
     def _make(self, entity: Entity) -> None:
-        for spec in self._families.get(entity.space, {}).values():
-            member = spec.member(spoken(entity, VALUE, entity.space))
-            if member is not None:
-                id = self.id_of(member.id, entity.space)
-                if id not in self._core.registry:
-                    self._members[id] = entity
-                    self.register(member, entity.space)
-                return
+        found = self._families.find(entity)
+        if found is not None:
+            id = self.id_of(found.member.id, found.home)
+            if id not in self._core.registry:
+                self._members[id] = (entity, found.family)
+                self.register(found.member, found.home)
+
+    def _declare(self, id: str, spec: NodeSpec[..., Any], family: Family[Any], space: str, resume: bool) -> str:
+        """A family's spec. What it made when it was declared before is registered again, as any node would be, or goes with the family that it was of."""
+        if resume and self._families.get(id) == spec:
+            return id
+        self._families.add(id, spec, family, space)
+        self._regarded.clear()
+        for member in self._of(id):
+            found = self._families.find(self._members[member][0])
+            if found is not None and found.family == id and self.id_of(found.member.id, space) == member:
+                self.register(found.member, space)
+            else:
+                self.remove(member)
+        self.demand_known(family.space or space)
+        return id
+
+    def _of(self, family: str) -> list[str]:
+        """The members that this spec has made."""
+        return [id for id, (_, made_by) in self._members.items() if made_by == family]
 
 
 def _surface(spec: NodeSpec[..., Any], space: str) -> Surface:

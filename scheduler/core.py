@@ -23,7 +23,7 @@ from .invalidation import Invalidation
 from .log import CommitEntry, Entry, IntegrateEntry, PullEntry, RegistrationEntry, RemovalEntry, ResultEntry, RevertEntry
 from .model import Read
 from .readset import ReadSet
-from .records import EFFECT, MATERIALIZER, NO_PASS, PROVISIONAL, Kind, Node, Status, Surface
+from .records import EFFECT, MATERIALIZER, PROVISIONAL, Kind, Node, Status, Surface
 from .registry import Registry
 from .runs import Run, Runs
 from .settle import PassEnd, Settle
@@ -192,7 +192,6 @@ class Core:
         demanded = parent is not None and (parent.live or (not self.settle.over and parent.demanded_in == self.settle.number))
         if demanded and node.kind is Kind.COMPUTATION and node.status is Status.NEVER_RAN:
             liveness.root(node, PROVISIONAL)
-            node.born_in = NO_PASS if self.settle.over else self.settle.number
             self.settle.provisional[node] = None
 
     def _remove(self, id: str, generation: int) -> None:

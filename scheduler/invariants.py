@@ -1,7 +1,8 @@
 """The invariants of the specification that can be seen on a running scheduler, each a function over one snapshot (seed 000 section 11).
 
 I1 to I6, I8 and I9 are here; I7, I10 and I11 are about restarts and launched work, and are held where those are. A function raises BrokenInvariant with the number of what does
-not hold, and says where. They judge what was recorded: traces are bounded, so they speak of the recent past, and of the present for all that is in the records.
+not hold, and says where. They judge what was recorded: traces are bounded, so they speak of the recent past, and of the present for all that is in the records;
+what I4 and I9 need is noted from the first snapshot on.
 The structures of the core have checks of their own (`Core.check`); these are about behaviour. Called by `check()` of a runtime, and by simulations after every step.
 """
 from __future__ import annotations
@@ -45,7 +46,7 @@ class RunRecord(NamedTuple):
     wanted     the node was live, or needed by a live one in this pass, when the run began
     anew       it was the first run of its registration, or another attempt of one that was refused: it needs no cause
     number, iteration   of the pass
-    late       nodes that it reads from and that could have run before it; known only while passes are traced
+    late       nodes that it reads from and that could have run before it
     signed     what its transaction says of its origin
     """
 

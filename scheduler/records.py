@@ -25,7 +25,6 @@ class Status(Enum):
 
 
 EFFECT, MATERIALIZER, PROVISIONAL = 1, 2, 4  # why a node is live whoever reads it
-NO_PASS = 0  # of provisional demand that no pass bounds: it ends with the first run
 
 
 class Surface(NamedTuple):
@@ -53,7 +52,6 @@ class Node:
     upstream     who writes what it reads, and by how many of its reads; `downstream` the other way
     live_refs    how many distinct live nodes read what it writes
     roots        why it is live besides: EFFECT, MATERIALIZER, PROVISIONAL
-    born_in      the pass that made it under provisional demand
     height       above that of everything it reads from, but for edges that close a cycle
     gate         its time gates; None as long as nothing was ever set
     streak, holds, attempts, failed   convergence backoffs in a row; those that held idle(); refused commits in a row; what its last run raised
@@ -62,7 +60,7 @@ class Node:
     """
 
     __slots__ = (
-        "attempts", "born_in", "causes", "children", "deferred_in", "demanded_in", "downstream", "ended", "failed", "gate", "gave_way_in", "generation", "group", "height", "holds",
+        "attempts", "causes", "children", "deferred_in", "demanded_in", "downstream", "ended", "failed", "gate", "gave_way_in", "generation", "group", "height", "holds",
         "id", "kind", "live_refs", "ordinal", "parent", "pass_runs", "passive", "reads", "roots", "run", "seen_in", "space", "spec", "status", "streak", "surface", "taken",
         "upstream",
     )
@@ -88,7 +86,6 @@ class Node:
         self.downstream: dict[Node, None] = {}
         self.live_refs = 0
         self.roots = 0
-        self.born_in = NO_PASS
         self.height = 0
         self.gate: Gate | None = None
         self.streak = 0

@@ -7,9 +7,9 @@ How: the runnable nodes of an iteration stand in a queue by (height, ordinal); t
 - A node that has just become live, invalid or never ran, was found by a run: it runs before anything downstream of it runs again, so the cursor goes back to it. This opens no
   iteration: the budget of runs a node has in a pass bounds it.
 - Ahead of a node run: the writers that it declares to read, if it never ran; the invalid materializers whose envelope it reads; its parent, unless a data path leads there.
+  Where these wait for each other in a circle, the one with the lowest place runs first (semantics C.8).
 - Materializers run when nothing else is runnable, unless promoted so.
-- When a node has used up its budget and it, or its cycle, would run again, that is put behind a backoff gate that doubles each time; when the iterations are used up, whatever is
-  still runnable is.
+- When a node has used up its budget and it, or its cycle, would run again, that is put behind a backoff gate; when the iterations are used up, whatever is still runnable is.
 `now` comes with each question. Nothing here runs anything.
 """
 from __future__ import annotations
@@ -18,9 +18,9 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from .backoffs import Backoffs
 from .constants import MAX_ITERATIONS, RUN_BUDGET
 from .errors import BrokenInvariant
-from .gate import Gate
 from .records import Node, Status
 from .registry import Registry
 from .ways import Ways
@@ -45,7 +45,7 @@ class Settle:
         self._registry, self._graph = registry, graph
         self.max_iterations, self.run_budget = max_iterations, run_budget
         self.work: dict[Node, None] = {}
-        self.backed: dict[Node, None] = {}  # nodes with a streak of backoffs
+        self.backoffs = Backoffs(graph)
         self.provisional: dict[Node, None] = {}
         self.halts: Callable[[Node], bool] | None = None  # a breakpoint, which may stop everything before a node's run
         self.number = 0  # of the pass
@@ -55,11 +55,9 @@ class Settle:
         self._queued: dict[Node, int] = {}  # who stands in the queue at its own place, and at which height
         self._ahead: dict[Node, None] = {}  # a stack: these run before the queue goes on
         self.cursor = _START
-        self._spent: dict[Node, None] = {}  # nodes that have used up their budget
         self._ensured: set[Node] = set()  # nodes whose blockers were put ahead of them in this iteration
         self._waited: set[Node] = set()  # nodes that left an iteration to their parents in this pass: once, for parents may stand in a circle
         self._idle_priority = False  # this iteration is the materializers'
-        self._deferred: dict[Node, None] = {}
 
     # What others tell
 
@@ -93,8 +91,7 @@ class Settle:
         node.status = Status.CLEAN
         self.work.pop(node, None)
         self.provisional.pop(node, None)
-        self.backed.pop(node, None)
-        self._spent.pop(node, None)
+        self.backoffs.forget(node)
 
     # The pass
 
@@ -102,8 +99,7 @@ class Settle:
         self.number += 1
         self.iteration = self.runs = 0
         self.over = False
-        self._spent.clear()
-        self._deferred.clear()
+        self.backoffs.begin()
         self._waited.clear()
         self._empty()
 
@@ -127,16 +123,8 @@ class Settle:
         for node in [node for node in self.provisional if (node.run and node.status is not Status.NEVER_RAN and not _retries(node)) or not node.provisional]:
             del self.provisional[node]
             self._graph.undemand(node)
-        for node in [node for node in self.backed if node.status is Status.CLEAN]:
-            self.relent(node)
-        return PassEnd(self.number, self.iteration, self.runs, tuple(node.id for node in self._deferred))
-
-    def relent(self, node: Node) -> None:
-        """It has converged: the next time it does not, it starts again with the shortest backoff."""
-        self.backed.pop(node, None)
-        node.streak = node.holds = 0
-        if node.gate is not None:
-            node.gate.backoff_until = 0.0
+        self.backoffs.relent()
+        return PassEnd(self.number, self.iteration, self.runs, tuple(node.id for node in self.backoffs.deferred))
 
     def runnable(self, node: Node, now: float) -> bool:
         """The one oracle of "is there work" (pitfall B-37). What a pass has used up or put off holds inside it alone: between two, it is asked for the next."""
@@ -176,9 +164,9 @@ class Settle:
     def _open(self, now: float, materializers: bool) -> bool:
         """Begin the next iteration, unless there is nothing to run or this pass has had enough."""
         runnable = [node for node in self.work if self.runnable(node, now)]
-        cycling = self._cycling(runnable, now) if self._spent else []
+        cycling = self.backoffs.cycling(runnable, now) if self.backoffs.spent else []
         if cycling:
-            self._back_off(cycling, now)
+            self.backoffs.put_off(cycling, now)
             self.over = True
             return False
         chosen = [node for node in runnable if not node.materializer]
@@ -189,7 +177,7 @@ class Settle:
             self._empty()
             return False
         if self.iteration >= self.max_iterations:
-            self._back_off(runnable, now)
+            self.backoffs.put_off(runnable, now)
             self.over = True
             return False
         self.iteration += 1
@@ -198,12 +186,6 @@ class Settle:
         self._queued = {node: node.height for node in chosen}
         heapify(self._queue)
         return True
-
-    def _cycling(self, runnable: list[Node], now: float) -> list[Node]:
-        """The nodes that have used up their budget and would run again; if those are clean just now, the others of their cycles. Bystanders are neither (pitfall B-31)."""
-        spent = [node for node in self._spent if not self._is_gated(node, now)]
-        leads = self._graph.leads
-        return spent or [node for node in runnable if any(leads(other, node) and leads(node, other) for other in self._spent)]
 
     def _empty(self) -> None:
         self._queue, self.cursor = [], _START
@@ -221,7 +203,7 @@ class Settle:
         self.runs += 1
         self.work.pop(node, None)
         if node.pass_runs >= self.run_budget:
-            self._spent[node] = None
+            self.backoffs.spent[node] = None
 
     def _waits(self, node: Node, now: float) -> bool:
         """Is there something that must run before it? Then that is put ahead of it."""
@@ -239,10 +221,27 @@ class Settle:
         blockers = self._blockers(node, now)
         if parent is not None and parent.materializer and parent not in blockers:
             blockers.append(parent)  # a materializer whose time has not come: its child promotes it
-        if blockers:
-            self._ahead[node] = None
-            self._ahead.update(dict.fromkeys(sorted(blockers, key=lambda other: (other.height, other.ordinal), reverse=True)))
-        return bool(blockers)
+        return bool(blockers) and self._put_ahead(node, blockers)
+
+    def _put_ahead(self, node: Node, blockers: list[Node]) -> bool:
+        """Let these run, then it; False: it runs first. Who stands ahead and is ensured waits for this node in turn, which closes a circle."""
+        ahead, ensured = self._ahead, self._ensured
+        circle = [other for other in blockers if other in ahead and other in ensured]
+        first = self._lowest(node, circle) if circle else node
+        if first is not node:
+            ensured.discard(node)  # with that one out of the way it may find itself in another circle
+        before = [*((first,) if first is not node else ()), *sorted((other for other in blockers if other not in circle), key=_place, reverse=True)]
+        if before:
+            ahead[node] = None
+        for other in before:
+            ahead.pop(other, None)
+            ahead[other] = None
+        return bool(before)
+
+    def _lowest(self, node: Node, circle: list[Node]) -> Node:
+        """Of everybody who waits between `node` and the farthest of these."""
+        stack = list(self._ahead)
+        return min((node, *(other for other in stack[min(map(stack.index, circle)) :] if other in self._ensured)), key=_place)
 
     def _parent_first(self, node: Node, now: float) -> Node | None:
         """Its parent, if that is about to run and may take it away."""
@@ -264,28 +263,11 @@ class Settle:
             found.update(dict.fromkeys(node.upstream))
         blockers = []
         for other in found:
-            if other is not node and other.status is not Status.CLEAN and other not in self._ahead:
+            if other is not node and other.status is not Status.CLEAN:
                 other.demanded_in = self.number
                 if self.runnable(other, now):
                     blockers.append(other)
         return blockers
-
-    def _back_off(self, nodes: list[Node], now: float) -> None:
-        for node in nodes:
-            if self._is_gated(node, now):
-                continue
-            if node.gate is None:
-                node.gate = Gate()
-            node.gate.back_off(now, node.streak)
-            node.streak += 1
-            node.holds += 1
-            self.backed[node] = None
-            self._deferred[node] = None
-
-    @staticmethod
-    def _is_gated(node: Node, now: float) -> bool:
-        """It would not run now, whatever its budget."""
-        return node.status is Status.CLEAN or not node.live or (node.gate is not None and node.gate.eligible_at > now)
 
     def check(self, nodes: dict[str, Node]) -> None:
         for node in nodes.values():
@@ -293,6 +275,10 @@ class Settle:
                 raise BrokenInvariant(f"S1: {node.id} is live and {node.status.value}, and nobody would run it")
             if node.provisional and node not in self.provisional:
                 raise BrokenInvariant(f"S2: nothing ends the provisional demand of {node.id}")
+
+
+def _place(node: Node) -> tuple[int, int]:
+    return node.height, node.ordinal
 
 
 def _retries(node: Node) -> bool:

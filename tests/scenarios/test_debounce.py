@@ -71,6 +71,23 @@ def test_DEB_010_closing_cancels_a_debounce_that_waits() -> None:
     assert scene.runs["e"] == 0
 
 
+def test_GATE_006_after_the_end_no_wake_can_be_armed() -> None:
+    """White box: what invalidates the node, and what sets its gate, comes to the core when the runtime is closed already."""
+    scene = Scene(s=1)
+    node = scene.E("e", lambda tx: tx.get(S), debounce=0.05)
+    shared, record = scene.rt._shared, scene.record("e")
+    assert scene.clock.next_due() == 0.05
+    scene.rt.close()
+    assert scene.clock.next_due() is None
+    shared.core.gates.invalidated(record, scene.clock.now())
+    assert (shared.core.idle.wake(0.0), shared.loop.due(), scene.clock.next_due()) == (0.05, None, None)
+    for setter in (scene.rt.set_debounce, scene.rt.set_throttle):
+        with pytest.raises(weft.Misuse, match="closed"):
+            setter(node, 0.01)
+    scene.clock.advance(1.0)
+    assert (scene.runs["e"], scene.clock.next_due()) == (0, None)
+
+
 def test_DEB_012_a_fresh_node_has_no_debounce() -> None:
     scene = Scene()
     assert scene.C("c", OC, lambda tx: 1).view().debounce is None

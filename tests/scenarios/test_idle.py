@@ -1,10 +1,14 @@
 """Scenarios IDLE: what holds idle(), and what releases it."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import Event, Thread
+
 import pytest
 import weft
 from harness.scene import Scene, cells
 from weft import Tx
+from weft.scheduler.background import Background
 
 KICK, MID, OUT, S, X0, X1, X2, X3 = cells("kick mid out s x0 x1 x2 x3")
 
@@ -81,6 +85,133 @@ def test_IDLE_013_closing_works_on_what_is_closed() -> None:
     scene.rt.close()
     with scene.rt:
         pass
+
+
+class Later:
+    """Somebody on the scene's clock who does these things at one time."""
+
+    def __init__(self, scene: Scene, at: float, *do: Callable[[], object]) -> None:
+        self._at: float | None = at
+        self._do = do
+        scene.clock.attach(self)
+
+    def due(self) -> float | None:
+        return self._at
+
+    def wake(self) -> None:
+        self._at = None
+        for do in self._do:
+            do()
+
+
+def background(scene: Scene) -> Background:
+    """White box: where work beside the graph is told."""
+    return scene.rt._shared.core.idle.background
+
+
+def test_IDLE_014_a_tracked_background_task_holds_idle() -> None:
+    scene, order = Scene(s=1), list[str]()
+    task = background(scene).begin("start of a piece", holds_idle=True)
+    scene.E("e", lambda tx: tx.get(S))
+    Later(scene, 0.02, lambda: order.append(f"released after {scene.runs['e']}"), task.end)
+    scene.idle()
+    order.append("idle")
+    assert (order, scene.clock.now()) == (["released after 1", "idle"], 0.02)  # it holds the barrier, not the runs
+
+
+def test_IDLE_014_what_a_task_has_written_is_settled_before_idle_returns() -> None:
+    scene = Scene(s=1)
+    scene.E("e", lambda tx: tx.set(OUT, tx[S] * 10))
+    task = background(scene).begin("start of a piece", holds_idle=True)
+    Later(scene, 0.02, lambda: scene.rt.set(S, 2), task.end)
+    scene.idle()
+    assert (scene.get("out"), scene.runs["e"]) == (20, 2)
+
+
+def test_IDLE_014_a_task_that_another_thread_ends() -> None:
+    scene = Scene()
+    task = background(scene).begin("start of a piece", holds_idle=True)
+    asked = Event()
+    scene.E("e", lambda tx: asked.set())
+
+    def ends() -> None:
+        asked.wait()
+        task.end()
+
+    thread = Thread(target=ends)
+    thread.start()
+    scene.idle()
+    thread.join()
+    assert background(scene).holding() == []
+
+
+def test_IDLE_014_a_timeout_names_the_task() -> None:
+    scene = Scene()
+    with background(scene).begin("start of a piece", holds_idle=True):
+        with pytest.raises(weft.WaitTimeout, match="start of a piece"):
+            scene.rt.idle(timeout=1.0)
+        assert scene.clock.now() == 1.0
+    scene.idle()
+
+
+def test_IDLE_015_a_failing_background_task_releases_idle_without_raising() -> None:
+    scene = Scene()
+    task = background(scene).begin("start of a piece", holds_idle=True)
+
+    def fail() -> None:
+        with pytest.raises(ValueError, match="cannot start"), task:
+            raise ValueError("cannot start")
+
+    Later(scene, 0.02, fail)
+    scene.idle()
+    assert (scene.clock.now(), scene.errors) == (0.02, [])
+
+
+def test_IDLE_016_idle_does_not_ask_about_work_beside_the_graph_and_settled_waits_for_it() -> None:
+    scene, asked, busy = Scene(s=1), list[float](), [True]
+
+    def pending() -> bool:
+        asked.append(scene.clock.now())
+        return busy[0]
+
+    stop = background(scene).ask("peers", pending)
+    scene.idle()
+    assert asked == []
+    Later(scene, 0.1, lambda: busy.__setitem__(0, False))
+    scene.rt.settled()
+    assert (asked, scene.clock.now()) == ([0.0, 0.1], 0.1)
+    busy[0] = True
+    stop()
+    scene.rt.settled()
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("what", ["load", "write-back", "compilation"])
+def test_IDLE_017_each_kind_of_work_beside_the_graph_holds_settled_until_its_entry_is_gone(what: str) -> None:
+    scene = Scene()
+    task = background(scene).begin(what)
+    scene.idle()
+    assert (background(scene).holding(settled=True), background(scene).holding()) == ([what], [])
+    with pytest.raises(weft.WaitTimeout, match=what):
+        scene.rt.settled(timeout=1.0)
+    Later(scene, 3.0, task.end)
+    scene.rt.settled()
+    assert (scene.clock.now(), background(scene).holding(settled=True)) == (3.0, [])
+
+
+def test_IDLE_018_a_rejected_task_counts_as_settled() -> None:
+    scene = Scene()
+
+    def rejected() -> None:
+        with pytest.raises(weft.WeftError), background(scene).begin("write-back"):
+            raise weft.WeftError("refused")
+
+    rejected()
+    task = background(scene).begin("write-back")
+    task.end()
+    task.end()
+    scene.rt.settled()
+    assert (scene.clock.now(), scene.errors) == (0.0, [])
 
 
 def test_IDLE_gated_work_does_not_hold_the_strict_idle() -> None:

@@ -99,7 +99,7 @@ def test_CONV_014_what_ends_a_pass_clean_has_no_backoff_streak_hold_or_wake() ->
     ledger.drain()
     ledger.core.gates.gate_of("e", node).back_off(0.0, 9)
     node.streak, node.holds = 1, 1
-    ledger.core.settle.backed[node] = None
+    ledger.core.settle.backoffs.backed[node] = None
     ledger.turn()
     assert node.gate is not None
     assert (node.streak, node.holds, node.gate.eligible_at, ledger.core.idle.wake(0.0)) == (0, 0, 0.0, None)

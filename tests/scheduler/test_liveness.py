@@ -48,12 +48,23 @@ def test_LIVE_005_one_of_two_live_readers_leaves_one() -> None:
     assert (weave.refs(0), weave[0].live) == ([1], True)
 
 
-def test_LIVE_006_and_009_a_dormant_node_that_becomes_a_materializer_passes_demand_all_the_way_up() -> None:
-    weave = Weave(3)
+def test_LIVE_006_a_dormant_node_that_becomes_a_materializer_demands_what_it_reads() -> None:
+    weave = Weave(2)
     weave.join(weave[1], weave[0])
-    weave.join(weave[2], weave[1])
-    weave.liveness.root(weave[2], MATERIALIZER)
-    assert weave.refs(0, 1, 2) == [1, 1, 0]
+    assert (weave.refs(0), weave[0].live) == ([0], False)
+    weave.liveness.root(weave[1], MATERIALIZER)
+    assert (weave.refs(0, 1), weave[0].live) == ([1, 0], True)
+
+
+@pytest.mark.parametrize("reason", [EFFECT, MATERIALIZER, PROVISIONAL], ids=["effect", "materializer", "provisional"])
+def test_LIVE_009_and_passes_that_demand_further_upstream(reason: int) -> None:
+    weave = Weave(4)
+    for reader in (1, 2, 3):
+        weave.join(weave[reader], weave[reader - 1])
+    weave.liveness.root(weave[3], reason)
+    assert (weave.refs(0, 1, 2, 3), [node.live for node in weave.nodes]) == ([1, 1, 1, 0], [True] * 4)
+    weave.liveness.unroot(weave[3], reason)
+    assert (weave.refs(0, 1, 2, 3), [node.live for node in weave.nodes]) == ([0] * 4, [False] * 4)
 
 
 def test_LIVE_007_a_cycle_whose_only_root_is_withdrawn_becomes_dormant() -> None:

@@ -281,3 +281,23 @@ def test_check_names_what_is_wrong() -> None:
     node.roots |= 4
     with pytest.raises(BrokenInvariant, match="S2"):
         ledger.core.check()
+
+
+def test_nodes_that_declare_to_read_each_other_run_from_the_lowest_on() -> None:
+    """c declares what b writes, b what a writes, a what c writes; the circle is entered at b and opened at c, which was registered first."""
+    ledger = LedgerCore()
+    ledger.computation("c", reading("b", into="c"), "c", declared=("b",))
+    ledger.computation("a", reading("c", into="a"), "a", declared=("c",))
+    ledger.computation("b", reading("a", into="b"), "b", declared=("a",))
+    ledger.core.observe([deep("b")])
+    ledger.turn()
+    assert ledger.log[:3] == ["c", "a", "b"]
+
+
+def test_a_writer_that_two_wait_for_runs_before_both() -> None:
+    ledger = LedgerCore(s=1)
+    ledger.computation("x", reading("a", into="x"), "x", declared=("a",))
+    ledger.computation("a", reading("s", into="a"), "a", declared=("s",))
+    ledger.effect("n", reading("x", "a"), declared=("x", "a"))
+    ledger.turn()
+    assert ledger.log == ["a", "x", "n"]

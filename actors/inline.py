@@ -27,6 +27,7 @@ from .nodes import Nodes
 from .observing import Observing
 from .outlet import Departures
 from .rechecking import Rechecking
+from .surface import checked_group
 from .watching import Deliveries
 
 
@@ -35,7 +36,7 @@ class Inline:
         self.home = checked_id(space, "space")
         self.clock = clock or RealClock()
         self.looking = Looking()
-        self.deliveries = Deliveries()
+        self.deliveries = Deliveries(self.looking.report)
         self._store = Store(storage, full_sync=full)
         self._name = f"inline-{token_hex(6)}"
         self._engines: dict[str, Engine] = {}
@@ -54,6 +55,7 @@ class Inline:
 
     def open(self, home: str, group: str | None = None) -> tuple[Transaction, Tx, Departures]:
         """A transaction of the caller's."""
+        checked_group(group)
         transaction = Transaction(self.replica, home, group=group)
         at = self.loop.homes[home]
         outlet = Departures(home=home)

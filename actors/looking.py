@@ -5,6 +5,7 @@ traced or reset. A listener that raises is a listener's matter: it is counted, a
 """
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -174,6 +175,8 @@ class Looking:
 
     def report(self, error: ErrorInfo) -> None:
         self.failures += 1
+        if not self.errors:  # nobody listens: it is said where people look, once
+            logging.getLogger("weft").error("%s: %s%s", error.where, error.message, f"\n{error.trace}" if error.trace else "")
         for told in list(self.errors):
             try:
                 told(error)

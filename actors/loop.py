@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from ..scheduler.core import Core, Listener
 from ..scheduler.errors import InsideRun, Misuse, Stuck, WaitTimeout
+from ..scheduler.ids import shown
 from ..scheduler.log import Entry, RunId
 from ..scheduler.model import Read
 from ..scheduler.runs import Run
@@ -122,12 +123,14 @@ class Loop:
                 return False
         core = self.core
         core.begin(now)
-        self._runs()
-        if self.lane is not None and self.breakpoints.stopped is None:
-            self.lane.step(self.clock.now())
-        if self.breakpoints.stopped is None:
-            self._runs(materializers=True)
-        core.end(self.clock.now())
+        try:
+            self._runs()
+            if self.lane is not None and self.breakpoints.stopped is None:
+                self.lane.step(self.clock.now())
+            if self.breakpoints.stopped is None:
+                self._runs(materializers=True)
+        finally:  # also of a pass that the user interrupts
+            core.end(self.clock.now())
         if self.household is not None:
             self.household.tidy()
         self._desks.pump()
@@ -135,7 +138,7 @@ class Loop:
 
     def wait(self, done: Callable[[], bool], timeout: float | None = None) -> bool:
         """Turn until it is done. False: nothing more can happen by itself in time."""
-        deadline = None if timeout is None else self.clock.now() + timeout
+        deadline = self.deadline(timeout)
         while not done():
             if not self.turn() and not done():
                 wake = self.next_wake(gated=True)
@@ -144,7 +147,7 @@ class Loop:
         return True
 
     def idle(self, timeout: float | None = None, gated: bool = False) -> None:
-        deadline = None if timeout is None else self.clock.now() + timeout
+        deadline = self.deadline(timeout)
         while True:
             self.drain()
             wake = self.next_wake(gated)
@@ -155,12 +158,20 @@ class Loop:
                 raise WaitTimeout(f"not idle after {timeout} s: waiting for {self._holders(gated)}")
 
     def settled(self, timeout: float | None = None) -> None:
-        deadline = None if timeout is None else self.clock.now() + timeout
+        deadline = self.deadline(timeout)
         while True:
             self.idle(None if deadline is None else max(0.0, deadline - self.clock.now()))
             self._desks.pump()
             if not self.replica.pending() and not self._due(self.clock.now()):
                 return
+
+    def deadline(self, timeout: float | None) -> float | None:
+        """When to give up."""
+        if timeout is None:
+            return None
+        if type(timeout) not in (int, float) or timeout != timeout:
+            raise Misuse(f"timeout={shown(timeout)} is no time; it is a number of seconds, or None to wait as long as it takes")
+        return self.clock.now() + timeout
 
     def next_wake(self, gated: bool) -> float | None:
         """The next time that holds idle; None: nothing does."""
@@ -224,6 +235,9 @@ class Loop:
         was, self._running = self._running, True
         try:
             ran = self._execution.run(run, began, self.replica.journal.n, departures)
+        except BaseException:  # the user's interrupt, or the end of the program: the run is made when there is another call
+            self.core.runs.interrupted(id)
+            raise
         finally:
             self._running = was
         ended = self.clock.now()

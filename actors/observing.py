@@ -35,9 +35,9 @@ class Observing:
     def pull(self, cells: Sequence[Cell[Any]], home: str, timeout: float | None) -> list[Any]:
         core = self._loop.core
         observer = core.observe(())
-        deadline = None if timeout is None else self._loop.clock.now() + timeout
+        deadline = self._loop.deadline(timeout)
         try:
-            for _ in range(ROUNDS):
+            for round in range(ROUNDS):
                 values, transaction = self.read(cells, home)
                 seen = observer.reads
                 reads = [read for read, use in transaction.reads.items() if use & Use.SCHEDULING]
@@ -45,9 +45,9 @@ class Observing:
                 self._nodes.demand(reads)
                 if observer.reads == seen and not self._loop.turn():
                     break
-                self._loop.drain()
-                if deadline is not None and self._loop.clock.now() >= deadline:
+                if round and deadline is not None and self._loop.clock.now() >= deadline:  # what is up to date already is given, however little time there is
                     raise WaitTimeout(f"{', '.join(map(str, cells))} not up to date after {timeout} s")
+                self._loop.drain()
             self._judge(observer)
             return values
         finally:

@@ -191,7 +191,8 @@ class Client(Inspector, Absent):
             raise Misuse(f"sink calls a function with the value, and {shown(callback)} is none")
         self._readable([cell])
         spec = sink_spec(self._shared.fresh("sink"), cell, callback, self._shared.deliveries)
-        return Node(self._shared.nodes.register(spec, self._home, group=checked_group(group), hidden=True), self)
+        id = self._shared.nodes.register(spec, self._home, group=checked_group(group), hidden=True)
+        return Node(self._shared.observing.expect(id, [cell], self._home), self)
 
     def watch(self, *cells: Cell[Any], group: str | None = None) -> Watch[Any]:
         """Iterate over what the cells become: the first at once, then the newest."""
@@ -203,6 +204,7 @@ class Client(Inspector, Absent):
 
         def open(take: Callable[[Any], object]) -> Callable[[], None]:
             id = self._shared.nodes.register(watch_spec(self._shared.fresh("watch"), cells, take), self._home, group=group, hidden=True)
+            self._shared.observing.expect(id, cells, self._home)
             return lambda: self.remove(Node(id, self))
 
         return Watch(open, lambda done: self._shared.loop.wait(done))

@@ -15,6 +15,7 @@ from ..scheduler.errors import InsideRun, Misuse, Stuck, WaitTimeout
 from ..scheduler.ids import shown
 from ..scheduler.log import Entry, RunId
 from ..scheduler.model import Read
+from ..scheduler.records import Node
 from ..scheduler.runs import Run
 from ..storage.commit import Accepted, Verdict
 from ..storage.desks import Desks
@@ -80,7 +81,7 @@ class Loop:
         self.core, self.replica, self.clock = core, replica, clock
         self._desks, self._ears, self.departed = desks, ears, departed
         self.homes = Homes()
-        self._execution = Execution(replica, self.homes, core.awaits)
+        self._execution = Execution(replica, self.homes, self._awaits)
         self.breakpoints = Breakpoints()
         self._running = False
         self.closed = False
@@ -153,6 +154,8 @@ class Loop:
             wake = self.next_wake(gated)
             if wake is None:
                 self.core.idle.resolved()
+                if self.household is not None:
+                    self.household.tidy()  # what lost its last reader outside of a pass
                 return
             if not self.sleep(wake, deadline, self._holders(gated)):
                 raise WaitTimeout(f"not idle after {timeout} s: waiting for {self._holders(gated)}")
@@ -262,6 +265,12 @@ class Loop:
             elif type(answer) is Unchanged:
                 self.core.runs.accepted(id)
         self._ears.made(run, ran, answer, began)
+
+    def _awaits(self, node: Node, read: Read) -> bool:
+        """A run has found nothing there. A member of a family gets its node, which is then about to write."""
+        if self.household is not None:
+            self.household.demand((read,))
+        return self.core.awaits(node, read)
 
     def _decided(self, run: RunId, verdict: Verdict) -> None:
         if isinstance(verdict, Accepted):

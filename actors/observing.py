@@ -6,12 +6,13 @@
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..scheduler.cells import Cell, Link
-from ..scheduler.errors import NodeFailed, NotSettled, WaitTimeout
+from ..scheduler.errors import NodeFailed, NotSettled, WaitTimeout, WeftError
 from ..scheduler.records import Node, Status
+from ..storage.place import place
 from ..storage.proposal import Use
 from ..storage.transaction import Transaction
 from .context import Tx
@@ -53,6 +54,20 @@ class Observing:
         finally:
             core.unobserve(observer)
 
+    def expect(self, id: str, cells: Sequence[Cell[Any] | Link[Any]], home: str) -> str:
+        """A sink or watch will read these: it is demand for them before its first run, so that what it shows first is up to date."""
+        core = self._loop.core
+        transaction = Transaction(self._loop.replica, home)
+        try:
+            for cell in cells:
+                transaction.get(*place(cell, home))
+        except WeftError:  # its run will meet the same, and report it
+            return id
+        reads = [read for read, use in transaction.reads.items() if use & Use.SCHEDULING]
+        core.look(core.registry.nodes[id], reads)
+        self._nodes.demand(reads)
+        return id
+
     def _judge(self, observer: Node) -> None:
         now = self._loop.clock.now()
         stopped = self._loop.breakpoints.stopped
@@ -63,6 +78,3 @@ class Observing:
                 raise NotSettled(f"{node.id} has to run, and a breakpoint stopped everything before {stopped}; go on with rt.step() or rt.unbreak()")
             if node.status is not Status.CLEAN and not node.passive and node.gate is not None and node.gate.backoff_until > now:
                 raise NotSettled(f"{node.id} does not converge; it is tried again at {node.gate.backoff_until}")
-
-
-Deliver = Callable[[], None]

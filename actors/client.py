@@ -147,6 +147,7 @@ class Client(Inspector, Absent):
         self._shared.loop.guard()
         transaction, tx, departures = self._shared.open(self._home, group)
         yield tx
+        self._shared.loop.guard()  # the block may have closed it
         tx.conclude(self._commit(transaction, departures, None))
 
     def documents(self, prefix: str | Family[Any] = "", *, after: Cell[Any] | None = None, limit: int = 1000) -> list[Cell[Any]]:
@@ -203,6 +204,7 @@ class Client(Inspector, Absent):
         checked_group(group)
 
         def open(take: Callable[[Any], object]) -> Callable[[], None]:
+            self._shared.loop.guard()
             id = self._shared.nodes.register(watch_spec(self._shared.fresh("watch"), cells, take), self._home, group=group, hidden=True)
             self._shared.observing.expect(id, cells, self._home)
             return lambda: self.remove(Node(id, self))

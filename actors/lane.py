@@ -157,7 +157,7 @@ class InlineLane:
         event = head.event
         seed = f"{head.sent.receipt}"
         transaction = Transaction(self._loop.replica, space, multi_space=spec.multi_space, provenance=Provenance(spec.id, head.attempt, (), event.id), seed=seed)
-        departures = Departures(event.id, space)
+        departures = self._loop.departures(event.id, space)
         tx = Tx(transaction, space, now=now, version=self._loop.replica.version.n, node=spec.id, attempt=head.attempt, event=event, outlet=departures)
         receipt, _ = place(head.sent.receipt, space)
         try:

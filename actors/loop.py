@@ -82,11 +82,13 @@ class Loop:
         self._desks, self._ears, self.departed = desks, ears, departed
         self.homes = Homes()
         self._execution = Execution(replica, self.homes, self._awaits)
+        self.departures = Departures  # or a stricter kind
         self.breakpoints = Breakpoints()
         self._running = False
         self.closed = False
         self.lane: Lane | None = None
         self.household: Household | None = None
+        self.woken: Callable[[], None] | None = None  # told when the virtual clock has let something run
         self._stop = replica.journal.subscribe(self._heard)
 
     # Guards
@@ -94,7 +96,7 @@ class Loop:
     def guard(self) -> None:
         """Every public call begins with this."""
         if self._running:
-            raise InsideRun("a run reads and writes through its tx; the runtime cannot be called from inside one")
+            raise InsideRun("a run reads and writes through its tx; the runtime cannot be called from inside one, nor by another thread meanwhile")
         if self.closed:
             raise Misuse("this runtime is closed; open another one")
 
@@ -205,6 +207,8 @@ class Loop:
     def wake(self) -> None:
         if not self._running and not self.closed:
             self.drain()
+            if self.woken is not None:
+                self.woken()
 
     def complete(self, value: Awaitable[Any]) -> Any:
         """Await a coroutine of user code."""
@@ -234,7 +238,7 @@ class Loop:
 
     def _make(self, run: Run, began: float) -> None:
         node, id, _ = run
-        departures = Departures(id, node.space)
+        departures = self.departures(id, node.space)
         was, self._running = self._running, True
         try:
             ran = self._execution.run(run, began, self.replica.journal.n, departures)

@@ -205,3 +205,55 @@ def test_a_promised_name_that_is_not_there_yet_says_what_to_do_today(name: str) 
     assert not hasattr(weft, name)
     with pytest.raises(weft.WeftError, match=rf"this version has no weft\.{name} yet: .+; .+"):
         getattr(weft, name)
+
+
+def test_a_watch_or_a_block_that_outlives_the_runtime_says_that_it_is_closed(rt: weft.Runtime) -> None:
+    watch, block = rt.watch(a), rt.transaction()
+    block.__enter__().set(a, 2)
+    rt.close()
+    with pytest.raises(weft.Misuse, match="closed"):
+        block.__exit__(None, None, None)
+    with pytest.raises(weft.Misuse, match="closed"):
+        list(watch)
+
+
+def test_what_a_run_registers_is_refused_if_no_worker_could_import_it_and_that_is_strict() -> None:
+    def parent(tx: weft.Tx) -> None:
+        tx.register(weft.effect(id="child")(look))
+        tx.register(weft.effect(id="closure")(inner))
+
+    def inner(tx: weft.Tx) -> None:
+        tx.get(b)
+
+    rt = weft.Runtime(placement="inline", strict=True)
+    with pytest.raises(weft.NotImportable):
+        rt.transact(parent)
+    rt.idle()
+    assert rt.ran() == []
+    rt.transact(lambda tx: tx.register(weft.effect(id="child")(look)))
+    rt.idle()
+    assert rt.ran() == ["child"]
+
+
+def test_a_family_matches_cells_alone() -> None:
+    with pytest.raises(weft.WeftError, match="match takes a cell, not 3"):
+        weft.family("f", "x").match(3)  # type: ignore[arg-type]
+
+
+def test_a_sink_hears_what_ran_because_time_has_passed(rt: weft.Runtime) -> None:
+    clock = weft.VirtualClock()
+    rt = weft.Runtime(placement="inline", clock=clock)
+    seen: list[Any] = []
+    rt.set(a, 1)
+
+    @weft.computation(output=b, throttle=1.0)
+    def copy(tx: weft.Tx) -> Any:
+        return tx[a]
+
+    rt.load(copy)
+    rt.sink(b, seen.append)
+    rt.sink(b, lambda value: rt.set(c, value))
+    rt.idle()
+    rt.set(a, 2)
+    clock.advance(1)
+    assert (seen, rt.get(c)) == ([1, 2], 2)

@@ -6,15 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import iscoroutinefunction
 from itertools import islice
 from secrets import token_hex
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, overload
 
-from ..scheduler.cells import Cell, Family, Stream
+from ..scheduler.cells import Cell, Family, Link, Stream
 from ..scheduler.errors import Misuse
 from ..scheduler.ids import checked_id, shown
 from ..scheduler.rejection import Fate
+from ..scheduler.values import freeze
 from ..storage.ticket import Refused
 from .absent import Absent
 from .aio import AsyncRuntime
@@ -28,6 +30,7 @@ from .plain import plain
 from .results import Commit
 from .sent import Sent
 from .specs import HandlerSpec, NodeSpec
+from .surface import checked_group, checked_seconds
 from .watching import Watch, sink_spec, watch_spec
 
 if TYPE_CHECKING:
@@ -126,6 +129,10 @@ class Client(Inspector, Absent):
     def transact(self, fn: Callable[[Tx], R], retries: int | None = None, *, group: str | None = None) -> Commit[R]:
         """Run the function in a transaction, again when its reads were overtaken."""
         self._shared.loop.guard()
+        if not callable(fn) or iscoroutinefunction(fn):
+            raise Misuse(f"transact calls a plain function with a tx, and {shown(fn)} is none; what has to be awaited is awaited before it")
+        if retries is not None and (type(retries) is not int or retries < 0):
+            raise Misuse(f"transact: retries={shown(retries)} is no number of retries; it is an integer from 0, or None")
         commit: Commit[R] = self._write(fn, group)
         for _ in range(RETRIES if retries is None else retries):
             commit.wait()
@@ -140,6 +147,7 @@ class Client(Inspector, Absent):
         self._shared.loop.guard()
         transaction, tx, departures = self._shared.open(self._home, group)
         yield tx
+        self._shared.loop.guard()  # the block may have closed it
         tx.conclude(self._commit(transaction, departures, None))
 
     def documents(self, prefix: str | Family[Any] = "", *, after: Cell[Any] | None = None, limit: int = 1000) -> list[Cell[Any]]:
@@ -180,17 +188,25 @@ class Client(Inspector, Absent):
     def sink(self, cell: Cell[T], callback: Callable[[T | None], object], *, group: str | None = None) -> Node:
         """Call back with the value, now and whenever it has changed."""
         self._shared.loop.guard()
+        if not callable(callback):
+            raise Misuse(f"sink calls a function with the value, and {shown(callback)} is none")
+        self._readable([cell])
         spec = sink_spec(self._shared.fresh("sink"), cell, callback, self._shared.deliveries)
-        return Node(self._shared.nodes.register(spec, self._home, group=group, hidden=True), self)
+        id = self._shared.nodes.register(spec, self._home, group=checked_group(group), hidden=True)
+        return Node(self._shared.observing.expect(id, [cell], self._home), self)
 
     def watch(self, *cells: Cell[Any], group: str | None = None) -> Watch[Any]:
         """Iterate over what the cells become: the first at once, then the newest."""
         self._shared.loop.guard()
         if not cells:
             raise Misuse("watch takes at least one cell")
+        self._readable(cells)
+        checked_group(group)
 
         def open(take: Callable[[Any], object]) -> Callable[[], None]:
+            self._shared.loop.guard()
             id = self._shared.nodes.register(watch_spec(self._shared.fresh("watch"), cells, take), self._home, group=group, hidden=True)
+            self._shared.observing.expect(id, cells, self._home)
             return lambda: self.remove(Node(id, self))
 
         return Watch(open, lambda done: self._shared.loop.wait(done))
@@ -203,7 +219,7 @@ class Client(Inspector, Absent):
         if not isinstance(stream, Stream):
             raise Misuse(f"{shown(stream)} is no stream; make one with weft.stream(id)")
         sent = Sent.of(id if id is not None else token_hex(12), stream, session, self._home)
-        self._shared.lane.send(Departing(stream, plain(payload), session, after, sent), self._home)
+        self._shared.lane.send(Departing(stream, freeze(plain(payload)), session, checked_seconds(after, "after", "send") or 0.0, sent), self._home)
         return sent
 
     # Waiting
@@ -227,6 +243,12 @@ class Client(Inspector, Absent):
         while self._shared.deliver():
             turn()
 
+    def _readable(self, cells: Sequence[object]) -> None:
+        """Raises what reading them would."""
+        for cell in cells:
+            if not isinstance(cell, (Cell, Link)):
+                raise misplaced(cell)
+
     def _write(self, fn: Callable[[Tx], R], group: str | None) -> Commit[R]:
         transaction, tx, departures = self._shared.open(self._home, group)
         with self._shared.loop.inside():
@@ -234,6 +256,7 @@ class Client(Inspector, Absent):
         return self._commit(transaction, departures, value)
 
     def _commit(self, transaction: Transaction, departures: Departures, value: R) -> Commit[R]:
+        transaction.check_open()  # an abort that was swallowed is one all the same
         answer = self._shared.replica.commit(transaction.finish()[-1])
         if departures.any and not isinstance(answer, Refused):
             self._shared.loop.departed("", self._home, departures)

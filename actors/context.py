@@ -23,6 +23,7 @@ from .conversion import Conversion
 from .event import Event
 from .places import Places, misplaced, written
 from .plain import plain
+from .surface import checked_seconds
 
 if TYPE_CHECKING:
     from .specs import NodeSpec
@@ -229,7 +230,7 @@ class Tx(Reader):
         self._transaction.check_open()
         if not isinstance(stream, Stream):
             raise Misuse(f"{shown(stream)} is no stream, and events go to streams; make one with weft.stream(id)")
-        return self._outlet.send(stream, plain(payload), id, session, after)
+        return self._outlet.send(stream, freeze(plain(payload)), id, session, checked_seconds(after, "after", "tx.send") or 0.0)
 
     def register(self, spec: NodeSpec[..., Any]) -> None:
         """A node that is this one's child, if this run commits."""

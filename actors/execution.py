@@ -9,13 +9,12 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 from ..scheduler.cells import Cell
-from ..scheduler.errors import Aborted, ErrorInfo, Missing, RetryLater, WeftError
+from ..scheduler.errors import Aborted, ErrorInfo, Missing, RetryLater
 from ..scheduler.model import Entity, Path, Read
 from ..scheduler.records import Node
 from ..scheduler.runs import Run
@@ -27,6 +26,7 @@ from ..storage.transaction import Transaction
 from .context import Outlet, Tx, Unready
 from .homes import Homes
 from .specs import NodeSpec
+from .telling import told
 
 _tuple = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost; two are made for every run
 
@@ -97,9 +97,9 @@ class Execution:
         except Aborted:
             return Ran(transaction.finish(failed=True)[0], causes=shown)
         except RetryLater as error:
-            return Ran(transaction.finish(failed=True)[0], _told(error, id), True, shown)
-        except Exception as error:
-            return Ran(transaction.finish(failed=True)[0], _told(error, id), causes=shown)
+            return Ran(transaction.finish(failed=True)[0], told(error, id), True, shown)
+        except (Exception, asyncio.CancelledError) as error:
+            return Ran(transaction.finish(failed=True)[0], told(error, id), causes=shown)
 
     def _met_nothing(self, node: Node, read: Read) -> None:
         if self._awaits is not None and self._awaits(node, read):
@@ -129,8 +129,3 @@ def _without(transaction: Transaction, output: Cell[Any] | None, home: str, caus
     transaction.drop()
     transaction.delete(*place(output, home))
     return Ran(transaction.finish()[0], causes=causes)
-
-
-def _told(error: Exception, where: str) -> ErrorInfo:
-    code = error.code if isinstance(error, WeftError) else type(error).__name__
-    return ErrorInfo(code, str(error) or type(error).__name__, where, "".join(traceback.format_exception(error)))

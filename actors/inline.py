@@ -25,17 +25,18 @@ from .looking import Looking
 from .loop import Loop
 from .nodes import Nodes
 from .observing import Observing
-from .outlet import Departures
+from .outlet import Departures, StrictDepartures
 from .rechecking import Rechecking
+from .surface import checked_group
 from .watching import Deliveries
 
 
 class Inline:
-    def __init__(self, storage: str, space: str, clock: VirtualClock | None, max_iterations: int, run_budget: int, principal: str, full: bool) -> None:
+    def __init__(self, storage: str, space: str, clock: VirtualClock | None, max_iterations: int, run_budget: int, principal: str, full: bool, strict: bool) -> None:
         self.home = checked_id(space, "space")
         self.clock = clock or RealClock()
         self.looking = Looking()
-        self.deliveries = Deliveries()
+        self.deliveries = Deliveries(self.looking.report)
         self._store = Store(storage, full_sync=full)
         self._name = f"inline-{token_hex(6)}"
         self._engines: dict[str, Engine] = {}
@@ -44,19 +45,23 @@ class Inline:
         self.core = Core(self.looking, max_iterations, run_budget)
         self.looking.attach(self.core, self.replica)
         self.loop = Loop(self.core, self.replica, self.desks, self.clock, self.looking, self._departed)
+        if strict:
+            self.loop.departures = StrictDepartures
         self.breakpoints = self.loop.breakpoints
         self.nodes = self.loop.household = Nodes(self.core, self.replica, self.home, self.looking.fallen)
         self.lane = self.loop.lane = InlineLane(self.loop, self.nodes, self.looking)
         self.observing = Observing(self.loop, self.nodes)
         self._counter = 0
         if clock is not None:
+            self.loop.woken = self._woken
             clock.attach(self.loop)
 
     def open(self, home: str, group: str | None = None) -> tuple[Transaction, Tx, Departures]:
         """A transaction of the caller's."""
+        checked_group(group)
         transaction = Transaction(self.replica, home, group=group)
         at = self.loop.homes[home]
-        outlet = Departures(home=home)
+        outlet = self.loop.departures(home=home)
         tx = Tx(transaction, home, now=self.clock.now(), version=self.replica.journal.n, outlet=outlet, places=at.places, conversion=at.conversion)
         return transaction, tx, outlet
 
@@ -142,6 +147,11 @@ class Inline:
     def _engine(self, space: str) -> Engine:
         engine = self._engines[space] = open_engine(self._store, space, runtime=self._name, codec=VALUES)
         return engine
+
+    def _woken(self) -> None:
+        """Time has passed, and sinks may have something to tell."""
+        while self.deliver():
+            self.loop.drain()
 
     def _departed(self, node: str, space: str, departures: Departures) -> None:
         for spec in departures.children:

@@ -7,12 +7,12 @@
 """
 from __future__ import annotations
 
-import traceback
+from asyncio import CancelledError
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..scheduler.errors import Aborted, ErrorInfo, Misuse, WeftError
+from ..scheduler.errors import ErrorInfo, Misuse
 from ..scheduler.model import Address, Read
 from ..scheduler.records import Node, Status
 from ..scheduler.rejection import Fate, Rejection
@@ -30,6 +30,7 @@ from .outlet import Departing, Departures
 from .places import Places
 from .sent import Outcome, Sent
 from .specs import HandlerSpec
+from .telling import told
 
 
 class Queued:
@@ -108,8 +109,8 @@ class InlineLane:
             try:
                 with self._loop.inside():
                     spec.preflight(reader, head.event.payload)
-            except Exception as error:
-                return _told(error, spec.id)
+            except (Exception, CancelledError) as error:
+                return told(error, spec.id)
             head.closure.update(dict.fromkeys(_scheduled(transaction.finish(failed=True)[0])))
         return None
 
@@ -156,7 +157,7 @@ class InlineLane:
         event = head.event
         seed = f"{head.sent.receipt}"
         transaction = Transaction(self._loop.replica, space, multi_space=spec.multi_space, provenance=Provenance(spec.id, head.attempt, (), event.id), seed=seed)
-        departures = Departures(event.id, space)
+        departures = self._loop.departures(event.id, space)
         tx = Tx(transaction, space, now=now, version=self._loop.replica.version.n, node=spec.id, attempt=head.attempt, event=event, outlet=departures)
         receipt, _ = place(head.sent.receipt, space)
         try:
@@ -167,10 +168,8 @@ class InlineLane:
             transaction.require(EntityAbsent(receipt))
             tx.set(head.sent.receipt, {"status": "handled", "value": value})
             return Attempt(transaction.finish()[-1], value, None, departures)
-        except Aborted as error:
-            return Attempt(transaction.finish(failed=True)[0], None, _told(error, spec.id), departures)
-        except Exception as error:
-            return Attempt(transaction.finish(failed=True)[0], None, _told(error, spec.id), departures)
+        except (Exception, CancelledError) as error:
+            return Attempt(transaction.finish(failed=True)[0], None, told(error, spec.id), departures)
 
     def _decided(self, head: Queued, verdict: Verdict, value: Any) -> None:
         if not isinstance(verdict, Rejected):
@@ -204,8 +203,3 @@ class InlineLane:
 
 def _scheduled(proposal: Proposal) -> Iterable[Read]:
     return [read for read, use in proposal.reads.items() if use & Use.SCHEDULING]
-
-
-def _told(error: Exception, where: str) -> ErrorInfo:
-    code = error.code if isinstance(error, WeftError) else type(error).__name__
-    return ErrorInfo(code, str(error) or type(error).__name__, where, "".join(traceback.format_exception(error)))

@@ -6,6 +6,7 @@ matter: it is counted, and the others hear all the same.
 """
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -180,6 +181,8 @@ class Looking:
 
     def report(self, error: ErrorInfo) -> None:
         self.failures += 1
+        if not self.errors:  # nobody listens: it is said where people look, once
+            logging.getLogger("weft").error("%s: %s%s", error.where, error.message, f"\n{error.trace}" if error.trace else "")
         for told in list(self.errors):
             try:
                 told(error)

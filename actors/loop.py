@@ -12,8 +12,10 @@ from typing import Any, Protocol
 
 from ..scheduler.core import Core, Listener
 from ..scheduler.errors import InsideRun, Misuse, Stuck, WaitTimeout
+from ..scheduler.ids import shown
 from ..scheduler.log import Entry, RunId
 from ..scheduler.model import Read
+from ..scheduler.records import Node
 from ..scheduler.runs import Run
 from ..storage.commit import Accepted, Verdict
 from ..storage.desks import Desks
@@ -80,13 +82,15 @@ class Loop:
         self.core, self.replica, self.clock = core, replica, clock
         self._desks, self._ears, self.departed = desks, ears, departed
         self.homes = Homes()
-        self._execution = Execution(replica, self.homes, core.awaits)
+        self._execution = Execution(replica, self.homes, self._awaits)
+        self.departures = Departures  # or a stricter kind
         self.breakpoints = Breakpoints()
         self._offstage = Offstage(core.idle.background, clock)
         self._running = False
         self.closed = False
         self.lane: Lane | None = None
         self.household: Household | None = None
+        self.woken: Callable[[], None] | None = None  # told when the virtual clock has let something run
         self._stop = replica.journal.subscribe(self._heard)
 
     # Guards
@@ -94,7 +98,7 @@ class Loop:
     def guard(self) -> None:
         """Every public call begins with this."""
         if self._running:
-            raise InsideRun("a run reads and writes through its tx; the runtime cannot be called from inside one")
+            raise InsideRun("a run reads and writes through its tx; the runtime cannot be called from inside one, nor by another thread meanwhile")
         if self.closed:
             raise Misuse("this runtime is closed; open another one")
 
@@ -124,12 +128,14 @@ class Loop:
                 return False
         core = self.core
         core.begin(now)
-        self._runs()
-        if self.lane is not None and self.breakpoints.stopped is None:
-            self.lane.step(self.clock.now())
-        if self.breakpoints.stopped is None:
-            self._runs(materializers=True)
-        core.end(self.clock.now())
+        try:
+            self._runs()
+            if self.lane is not None and self.breakpoints.stopped is None:
+                self.lane.step(self.clock.now())
+            if self.breakpoints.stopped is None:
+                self._runs(materializers=True)
+        finally:  # also of a pass that the user interrupts
+            core.end(self.clock.now())
         if self.household is not None:
             self.household.tidy()
         self._desks.pump()
@@ -137,7 +143,7 @@ class Loop:
 
     def wait(self, done: Callable[[], bool], timeout: float | None = None) -> bool:
         """Turn until it is done. False: nothing more can happen by itself in time."""
-        deadline = None if timeout is None else self.clock.now() + timeout
+        deadline = self.deadline(timeout)
         while not done():
             if not self.turn() and not done():
                 wake = self.next_wake(gated=True)
@@ -146,7 +152,7 @@ class Loop:
         return True
 
     def idle(self, timeout: float | None = None, gated: bool = False) -> None:
-        deadline = None if timeout is None else self.clock.now() + timeout
+        deadline = self.deadline(timeout)
         while True:
             self.drain()
             if under_way := self.core.idle.background.holding():
@@ -156,12 +162,14 @@ class Loop:
             wake = self.next_wake(gated)
             if wake is None:
                 self.core.idle.resolved()
+                if self.household is not None:
+                    self.household.tidy()  # what lost its last reader outside of a pass
                 return
             if not self.sleep(wake, deadline, self._holders(gated)):
                 raise WaitTimeout(f"not idle after {timeout} s: waiting for {self._holders(gated)}")
 
     def settled(self, timeout: float | None = None) -> None:
-        deadline = None if timeout is None else self.clock.now() + timeout
+        deadline = self.deadline(timeout)
         while True:
             self.idle(None if deadline is None else max(0.0, deadline - self.clock.now()))
             self._desks.pump()
@@ -170,6 +178,14 @@ class Loop:
                     return
                 if not self._offstage.wait(deadline):
                     raise WaitTimeout(f"not settled after {timeout} s: waiting for {', '.join(under_way)}")
+
+    def deadline(self, timeout: float | None) -> float | None:
+        """When to give up."""
+        if timeout is None:
+            return None
+        if type(timeout) not in (int, float) or timeout != timeout:
+            raise Misuse(f"timeout={shown(timeout)} is no time; it is a number of seconds, or None to wait as long as it takes")
+        return self.clock.now() + timeout
 
     def next_wake(self, gated: bool) -> float | None:
         """The next time that holds idle; None: nothing does."""
@@ -200,6 +216,8 @@ class Loop:
     def wake(self) -> None:
         if not self._running and not self.closed:
             self.drain()
+            if self.woken is not None:
+                self.woken()
 
     def complete(self, value: Awaitable[Any]) -> Any:
         """Await a coroutine of user code."""
@@ -229,10 +247,13 @@ class Loop:
 
     def _make(self, run: Run, began: float) -> None:
         node, id, _ = run
-        departures = Departures(id, node.space)
+        departures = self.departures(id, node.space)
         was, self._running = self._running, True
         try:
             ran = self._execution.run(run, began, self.replica.journal.n, departures)
+        except BaseException:  # the user's interrupt, or the end of the program: the run is made when there is another call
+            self.core.runs.interrupted(id)
+            raise
         finally:
             self._running = was
         ended = self.clock.now()
@@ -257,6 +278,12 @@ class Loop:
             elif type(answer) is Unchanged:
                 self.core.runs.accepted(id)
         self._ears.made(run, ran, answer, began)
+
+    def _awaits(self, node: Node, read: Read) -> bool:
+        """A run has found nothing there. A member of a family gets its node, which is then about to write."""
+        if self.household is not None:
+            self.household.demand((read,))
+        return self.core.awaits(node, read)
 
     def _decided(self, run: RunId, verdict: Verdict) -> None:
         if isinstance(verdict, Accepted):

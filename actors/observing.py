@@ -6,12 +6,13 @@
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..scheduler.cells import Cell, Link
-from ..scheduler.errors import NodeFailed, NotSettled, WaitTimeout
+from ..scheduler.errors import NodeFailed, NotSettled, WaitTimeout, WeftError
 from ..scheduler.records import Node, Status
+from ..storage.place import place
 from ..storage.proposal import Use
 from ..storage.transaction import Transaction
 from .context import Tx
@@ -35,9 +36,9 @@ class Observing:
     def pull(self, cells: Sequence[Cell[Any]], home: str, timeout: float | None) -> list[Any]:
         core = self._loop.core
         observer = core.observe(())
-        deadline = None if timeout is None else self._loop.clock.now() + timeout
+        deadline = self._loop.deadline(timeout)
         try:
-            for _ in range(ROUNDS):
+            for round in range(ROUNDS):
                 values, transaction = self.read(cells, home)
                 seen = observer.reads
                 reads = [read for read, use in transaction.reads.items() if use & Use.SCHEDULING]
@@ -45,13 +46,27 @@ class Observing:
                 self._nodes.demand(reads)
                 if observer.reads == seen and not self._loop.turn():
                     break
-                self._loop.drain()
-                if deadline is not None and self._loop.clock.now() >= deadline:
+                if round and deadline is not None and self._loop.clock.now() >= deadline:  # what is up to date already is given, however little time there is
                     raise WaitTimeout(f"{', '.join(map(str, cells))} not up to date after {timeout} s")
+                self._loop.drain()
             self._judge(observer)
             return values
         finally:
             core.unobserve(observer)
+
+    def expect(self, id: str, cells: Sequence[Cell[Any] | Link[Any]], home: str) -> str:
+        """A sink or watch will read these: it is demand for them before its first run, so that what it shows first is up to date."""
+        core = self._loop.core
+        transaction = Transaction(self._loop.replica, home)
+        try:
+            for cell in cells:
+                transaction.get(*place(cell, home))
+        except WeftError:  # its run will meet the same, and report it
+            return id
+        reads = [read for read, use in transaction.reads.items() if use & Use.SCHEDULING]
+        core.look(core.registry.nodes[id], reads)
+        self._nodes.demand(reads)
+        return id
 
     def _judge(self, observer: Node) -> None:
         now = self._loop.clock.now()
@@ -63,6 +78,3 @@ class Observing:
                 raise NotSettled(f"{node.id} has to run, and a breakpoint stopped everything before {stopped}; go on with rt.step() or rt.unbreak()")
             if node.status is not Status.CLEAN and not node.passive and node.gate is not None and node.gate.backoff_until > now:
                 raise NotSettled(f"{node.id} does not converge; it is tried again at {node.gate.backoff_until}")
-
-
-Deliver = Callable[[], None]

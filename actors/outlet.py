@@ -67,6 +67,16 @@ class Departures:
         raise Misuse("this runtime has no outbox; act on what a sink or an effect shows")
 
 
+class StrictDepartures(Departures):
+    """Of a runtime that takes only functions that a worker could import."""
+
+    __slots__ = ()
+
+    def register(self, spec: NodeSpec[..., Any]) -> None:
+        super().register(spec)
+        spec.importable()
+
+
 def _added(items: Sequence[T], item: T) -> list[T]:
     if isinstance(items, list):
         items.append(item)

@@ -55,7 +55,7 @@ class Runtime(Client):
             raise Misuse(f"placement={shown(placement)}: this version runs inline only; write Runtime(placement='inline')")
         from .inline import Inline  # here, so that naming the class loads no store
 
-        super().__init__(Inline(storage, space, clock, max_iterations, run_budget, principal, durability == "full"), checked_id(space, "space"), strict)
+        super().__init__(Inline(storage, space, clock, max_iterations, run_budget, principal, durability == "full", strict), checked_id(space, "space"), strict)
         if app is not None:
             self.load(app)
 

@@ -35,8 +35,10 @@ class Sent:
 
     @classmethod
     def of(cls, id: str, stream: Stream[Any], session: str, home: str) -> Sent:
+        if session != "":
+            checked_id(session, "session")
         digest = blake2b(digest_size=16)
-        for part in (stream.cell.space or home, str(stream), session, id):
+        for part in (stream.cell.space or home, str(stream), session, checked_id(id, "event id")):
             data = part.encode()
             digest.update(b"%d:%s" % (len(data), data))
         return cls(id, Cell(stream.cell.space, "space", f"receipt/{digest.hexdigest()}"))

@@ -62,3 +62,9 @@ def checked_version(version: object, owner: str) -> str:
     if type(version) is not str:
         raise Misuse(f"{owner}: version={shown(version)} is no text; write version={str(version)!r}")
     return version
+
+
+def checked_group(group: object) -> str | None:
+    if group is not None and type(group) is not str:
+        raise Misuse(f"group={shown(group)} is no text; write group='editor', or none")
+    return group

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, Self, TypeVar
 
 from ..scheduler.cells import Cell
+from ..scheduler.errors import ErrorInfo
 from .context import Tx
 from .declaring import effect
 from .results import Update
 from .specs import NodeSpec
+from .telling import told
 
 T = TypeVar("T")
 
@@ -17,24 +19,30 @@ T = TypeVar("T")
 class Deliveries:
     """What waits to be told to the caller, in order."""
 
-    def __init__(self) -> None:
-        self._waiting: deque[Callable[[], object]] = deque()
+    def __init__(self, report: Callable[[ErrorInfo], None]) -> None:
+        """`report` hears what callbacks raise: neither the call that delivers nor the callbacks behind it suffer."""
+        self._waiting: deque[tuple[str, Callable[[], object]]] = deque()
+        self._report = report
 
-    def add(self, call: Callable[[], object]) -> None:
-        self._waiting.append(call)
+    def add(self, sink: str, call: Callable[[], object]) -> None:
+        self._waiting.append((sink, call))
 
     def make(self) -> bool:
         """True: there was something."""
         found = bool(self._waiting)
         while self._waiting:
-            self._waiting.popleft()()
+            sink, call = self._waiting.popleft()
+            try:
+                call()
+            except Exception as error:
+                self._report(told(error, sink))
         return found
 
 
 def sink_spec(id: str, cell: Cell[Any], callback: Callable[[Any], object], deliveries: Deliveries) -> NodeSpec[..., Any]:
     def show(tx: Tx) -> None:
         value = tx.get(cell)
-        deliveries.add(lambda: callback(value))
+        deliveries.add(id, lambda: callback(value))
 
     return effect(id=id, auto_debounce=False)(show)
 

@@ -209,6 +209,8 @@ class Family(_Fixed, Generic[T]):
 
     def match(self, cell: Cell[Any]) -> dict[str, str] | None:
         """The arguments of a member of this family, or of a position inside one; else None."""
+        if not isinstance(cell, Cell):
+            raise BadAddress(f"family {self.id!r}: match takes a cell, not {shown(cell)}")
         if cell.scope != "space" or (cell.space != self.space and None not in (cell.space, self.space)) or not cell.id.startswith(self.id + "/"):
             return None
         quoted = cell.id[len(self.id) + 1:].split("/")

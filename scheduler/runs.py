@@ -80,6 +80,14 @@ class Runs:
             node.status = Status.NEVER_RAN if node.ended is None else Status.INVALID
             self._wait(node)
 
+    def interrupted(self, run: RunId) -> None:
+        """The run was broken off from outside and never came to its end: it is still to be made, by another pass."""
+        node = self._find(run)
+        if node is not None:
+            node.causes = {**node.taken, **node.causes}
+            node.status = Status.NEVER_RAN if node.ended is None else Status.INVALID
+            self._again(node)
+
     def later(self, run: RunId, error: ErrorInfo) -> None:
         """The function asked to be run again."""
         node = self._find(run)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from weft.actors.aio import AsyncRuntime, AsyncSent, AsyncWatch
-    from weft.actors.client import Client
+    from weft.actors.client import Client, Loadable
     from weft.actors.clock import VirtualClock
     from weft.actors.context import Reader, Tx
     from weft.actors.declaring import computation, effect, handler
@@ -69,6 +69,7 @@ __all__ = [
     "HandlerSpec",
     "InsideRun",
     "Link",
+    "Loadable",
     "Misfit",
     "Missing",
     "MissingType",
@@ -110,7 +111,7 @@ if not TYPE_CHECKING:
     # Names that are not errors, by the part that has them. An error's name is looked up in the one file that has every error.
     _PARTS = {
         "weft.actors.aio": ("AsyncRuntime", "AsyncSent", "AsyncWatch"),
-        "weft.actors.client": ("Client",),
+        "weft.actors.client": ("Client", "Loadable"),
         "weft.actors.clock": ("VirtualClock",),
         "weft.actors.context": ("Reader", "Tx"),
         "weft.actors.declaring": ("computation", "effect", "handler"),
@@ -130,7 +131,7 @@ if not TYPE_CHECKING:
 
     def __getattr__(name):
         if name not in __all__:
-            raise AttributeError(f"weft has no name {name!r}; dir(weft) lists those it has", name=name)
+            raise import_module("weft.later").missing(name)
         found = getattr(import_module(_HOME.get(name, "weft.scheduler.errors")), name)
         globals()[name] = found  # the next use finds it without coming here
         return found

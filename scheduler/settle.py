@@ -19,6 +19,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from .backoffs import Backoffs
+from .blockers import blockers_of
 from .constants import MAX_ITERATIONS, RUN_BUDGET
 from .errors import BrokenInvariant
 from .records import Node, Status
@@ -113,6 +114,24 @@ class Settle:
             elif node.status is not _CLEAN and self.runnable(node, now) and not self._waits(node, now):
                 if self.halts is not None and self.halts(node):
                     return None
+                self._count(node)
+                return node
+        return None
+
+    def follow(self, members: set[Node], now: float) -> Node | None:
+        """Whose turn comes next, if that is so whatever the runs of these members bring; None: their results have to be seen first."""
+        queue = self._queue
+        while queue and not self._ahead and self.halts is None:
+            height, ordinal, behind, node = queue[0]
+            if height != self.cursor[0] or height != node.height or behind:
+                return None
+            if node.status is not _CLEAN and not self._joins(node, members, now):
+                return None
+            heappop(queue)
+            self._queued.pop(node, None)
+            self.cursor = (height, ordinal)
+            if node.status is not _CLEAN:
+                self._ensured.add(node)
                 self._count(node)
                 return node
         return None
@@ -218,7 +237,7 @@ class Settle:
         if node in self._ensured:
             return False
         self._ensured.add(node)
-        blockers = self._blockers(node, now)
+        blockers = blockers_of(self, self._graph, node, now)
         if parent is not None and parent.materializer and parent not in blockers:
             blockers.append(parent)  # a materializer whose time has not come: its child promotes it
         return bool(blockers) and self._put_ahead(node, blockers)
@@ -243,31 +262,23 @@ class Settle:
         stack = list(self._ahead)
         return min((node, *(other for other in stack[min(map(stack.index, circle)) :] if other in self._ensured)), key=_place)
 
+    def _joins(self, node: Node, members: set[Node], now: float) -> bool:
+        return (
+            node.status is Status.INVALID
+            and (node.live_refs > 0 or node.roots > 0)
+            and not self._graph.envelopes
+            and self.runnable(node, now)
+            and (node.parent is None or (self._registry.get(node.parent) not in members and self._parent_first(node, now) is None))
+            and members.isdisjoint(node.upstream)
+            and members.isdisjoint(node.downstream)
+        )
+
     def _parent_first(self, node: Node, now: float) -> Node | None:
         """Its parent, if that is about to run and may take it away."""
         parent = self._registry.get(node.parent) if node.parent is not None else None
         if parent is None or not self.runnable(parent, now) or parent in self._ahead or self._graph.leads(node, parent):
             return None
         return parent
-
-    def _blockers(self, node: Node, now: float) -> list[Node]:
-        never_ran = node.status is Status.NEVER_RAN
-        if not (never_ran or self._graph.envelopes) and (node.live_refs > 0 or node.roots > 0):
-            return []
-        reads = node.surface.declared if never_ran else node.reads
-        found = dict.fromkeys(self._graph.promoted_by(reads))
-        if never_ran:
-            for read in reads:
-                found.update(dict.fromkeys(self._graph.writers_of(read)))
-        if not node.live:
-            found.update(dict.fromkeys(node.upstream))
-        blockers = []
-        for other in found:
-            if other is not node and other.status is not Status.CLEAN:
-                other.demanded_in = self.number
-                if self.runnable(other, now):
-                    blockers.append(other)
-        return blockers
 
     def check(self, nodes: dict[str, Node]) -> None:
         for node in nodes.values():

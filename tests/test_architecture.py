@@ -21,10 +21,10 @@ MAY_IMPORT = {
 LAYERS = (  # inside scheduler/, lowest first; a module imports its own layer and those above it in this table
     ("words", "__init__ values errors model ids rejection constants cells overlap readset changes matching gate records log rows"),
     ("graph", "registry trie ways readers heights liveness graph invalidation"),
-    ("pass", "gates work order backoffs settle runs background idle"),
+    ("pass", "gates work order blockers backoffs settle runs background idle"),
     ("events", "events preflight lineage receipts"),
     ("persistence", "observation resume"),
-    ("core", "idempotency introspection explanation unsettled invariants core fold mirror"),
+    ("core", "idempotency introspection explanation unsettled invariants core fold mirror waves"),
 )
 LAYER_OF = {name: number for number, (_, names) in enumerate(LAYERS) for name in names.split()}
 

@@ -242,3 +242,15 @@ class Undemand(NamedTuple):
 
     token: int
     nodes: tuple[str, ...]
+
+
+class Wake(NamedTuple):
+    """settle -> gates: the first of what is gated may run at this time; infinity, if nothing is. The last one said holds."""
+
+    at: float
+
+
+class Woken(NamedTuple):
+    """gates -> settle: it is that late."""
+
+    at: float

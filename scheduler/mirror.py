@@ -15,7 +15,7 @@ from .gates import Gates, eligible_at
 from .idle import Idle
 from .model import Address, Read
 from .readset import ReadSet
-from .records import PROVISIONAL, Kind, Node, Status
+from .records import PROVISIONAL, Node, Status
 from .registry import Registry
 from .rows import CLEAN, DEMANDED, HIT, INVALID, LATER, LIVE, NEVER_RAN, WAITS, Done, Edge, Row
 from .settle import PassEnd, Settle
@@ -36,7 +36,8 @@ class Leave(NamedTuple):
 
 
 class Mirror(Ways):
-    """`ended` collects whose provisional demand is over, `news` which observers were hit, until somebody takes them."""
+    """`ended` collects whose provisional demand is over, `news` which observers were hit, `virgins` whose outputs are, or no longer are, about to be written for the first time,
+    until somebody takes them."""
 
     def __init__(self, max_iterations: int = MAX_ITERATIONS, run_budget: int = RUN_BUDGET) -> None:
         super().__init__()
@@ -47,6 +48,7 @@ class Mirror(Ways):
         self.flying: dict[str, tuple[int, int]] = {}  # generation and number of each run that was sent and is not done
         self.ended: list[str] = []
         self.news: dict[str, None] = {}
+        self.virgins: list[tuple[tuple[Address, ...], bool]] = []
         self.now = 0.0
 
     # What graph says
@@ -67,6 +69,8 @@ class Mirror(Ways):
                 self._part(writer, node)
             for reader in list(node.downstream):
                 self._part(node, reader)
+            if node.status is Status.NEVER_RAN:
+                self._lose(node)
             self.writers.take(node)
             self.envelopes.take(node)
             self.registry.remove(node, forget=node.passive)
@@ -129,7 +133,10 @@ class Mirror(Ways):
             node.roots = PROVISIONAL if flags & DEMANDED else 0
             flying = self.flying.get(id) if self.flying else None
             if flying is None or flying[0] != node.generation:
-                node.status = _STATUS[flags & _STATE]
+                status = _STATUS[flags & _STATE]
+                if status is Status.NEVER_RAN and node.status is not status and pending(node, now):
+                    self.virgins.append((node.surface.outputs, True))
+                node.status = status
                 node.causes = dict.fromkeys(causes, 0)
                 if flags & (HIT | LATER | WAITS) or id in registered:
                     hit.append((node, flags))
@@ -156,16 +163,14 @@ class Mirror(Ways):
     def send(self, node: Node) -> Leave:
         """Its causes are taken."""
         causes = tuple(node.causes)
+        if node.status is Status.NEVER_RAN:
+            self._lose(node)
         node.causes = {}
         node.status = Status.CLEAN
         node.run += 1
         self.flying[node.id] = (node.generation, node.run)
         number = self.settle.number
         return Leave(node, node.run, causes, node.gave_way_in != number, node.live or node.demanded_in == number)
-
-    def awaited(self, node: Node, read: Read) -> bool:
-        """Is somebody about to write there who never ran? What a worker decides from what it was told."""
-        return any(writer is not node and pending(writer, self.now) for writer in self.writers_of(read))
 
     def end(self, now: float) -> PassEnd:
         self.now = now
@@ -193,6 +198,10 @@ class Mirror(Ways):
         else:
             self.settle.offer(node)
 
+    def _lose(self, node: Node) -> None:
+        if node.surface.outputs:
+            self.virgins.append((node.surface.outputs, False))
+
     @staticmethod
     def _part(writer: Node, reader: Node) -> None:
         reader.upstream.pop(writer, None)
@@ -204,5 +213,5 @@ class Mirror(Ways):
 
 
 def pending(writer: Node, now: float) -> bool:
-    """It never ran and is about to."""
-    return writer.status is Status.NEVER_RAN and not writer.materializer and eligible_at(writer) <= now and writer.kind is Kind.COMPUTATION
+    """If it never ran: is it about to, and what will it write?"""
+    return bool(writer.surface.outputs) and not writer.materializer and eligible_at(writer) <= now

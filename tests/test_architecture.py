@@ -24,7 +24,7 @@ LAYERS = (  # inside scheduler/, lowest first; a module imports its own layer an
     ("pass", "gates work order blockers backoffs settle runs background idle"),
     ("events", "events preflight lineage receipts"),
     ("persistence", "observation resume"),
-    ("core", "idempotency introspection explanation unsettled invariants core fold mirror waves"),
+    ("core", "idempotency introspection explanation unsettled invariants core fold mirror waves turns"),
 )
 LAYER_OF = {name: number for number, (_, names) in enumerate(LAYERS) for name in names.split()}
 

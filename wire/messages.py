@@ -12,7 +12,7 @@ from ..scheduler.model import Version
 from ..scheduler.values import Value
 from .edge import Decided, Declare, Drain, Enter, Entered, News, Question, Rested, Submit, Submitted, Told, Withdraw
 from .feeding import Feed, Fetch, Fetched
-from .ring import Changes, CommitRuns, Invalidated, RunWave, Undemand, Wake, Woken
+from .ring import Applied, Changes, CommitRuns, Invalidated, RunWave, Undemand, Wake, Woken
 from .table import Message, Table
 
 
@@ -85,7 +85,7 @@ class Fence(NamedTuple):
 
 KINDS: dict[int, type[Message]] = {
     1: Hello, 2: Ready, 3: Probe, 4: Heartbeat, 5: Failed, 6: Credit, 7: Fence,
-    16: RunWave, 17: CommitRuns, 18: Changes, 19: Invalidated, 20: Feed, 21: Fetch, 22: Fetched, 23: Undemand, 24: Wake, 25: Woken,
+    16: RunWave, 17: CommitRuns, 18: Changes, 19: Invalidated, 20: Feed, 21: Fetch, 22: Fetched, 23: Undemand, 24: Applied, 25: Wake, 26: Woken,
     32: Submit, 33: Submitted, 34: Decided, 35: Declare, 36: Enter, 37: Withdraw, 38: Entered, 39: Drain, 40: Rested, 41: Question, 42: Told, 43: News,
 }
 TABLE = Table(KINDS)

@@ -197,6 +197,12 @@ class Changes(NamedTuple):
     last: bool
 
 
+class Applied(NamedTuple):
+    """graph -> storage: everything up to `version` has been applied here. Storage keeps entries until then, and lets clients commit only so far ahead of it (PROTOCOL H2)."""
+
+    version: Version
+
+
 class Born(NamedTuple):
     """A registration, with what graph gave it."""
 

@@ -26,7 +26,7 @@ def body(code: int, *fields: Any) -> tuple[Any, ...]:
 def test_codes_never_change() -> None:
     assert {code: kind.__name__ for code, kind in TABLE.kinds.items()} == {
         1: "Hello", 2: "Ready", 3: "Probe", 4: "Heartbeat", 5: "Failed", 6: "Credit", 7: "Fence",
-        16: "RunWave", 17: "CommitRuns", 18: "Changes", 19: "Invalidated", 20: "Feed", 21: "Fetch", 22: "Fetched", 23: "Undemand", 24: "Wake", 25: "Woken",
+        16: "RunWave", 17: "CommitRuns", 18: "Changes", 19: "Invalidated", 20: "Feed", 21: "Fetch", 22: "Fetched", 23: "Undemand", 24: "Applied", 25: "Wake", 26: "Woken",
         32: "Submit", 33: "Submitted", 34: "Decided", 35: "Declare", 36: "Enter", 37: "Withdraw", 38: "Entered", 39: "Drain", 40: "Rested", 41: "Question", 42: "Told", 43: "News",
     }  # fmt: skip
 

@@ -1,7 +1,6 @@
 """The settle actor: it serialises all runs. What graph says comes in, waves go out, and whoever waits hears when nothing is left to run (DESIGN section 3).
 Thin over `scheduler.turns`.
 
-
 - It starts no step before everything that the step before invalidated has been seen: the wave is back with its last result, and graph has answered what the pass told it.
 - It starts nothing before its token has gone round through storage and graph (PROTOCOL rule 5).
 - `driven`: it makes passes only while somebody waits, so that with a clock that stands still nothing happens between two calls.

@@ -26,24 +26,21 @@ class Found(NamedTuple):
 class Families:
     def __init__(self) -> None:
         self._specs: dict[tuple[str, str, int], dict[str, tuple[NodeSpec[..., Any], str]]] = {}  # by space and id of the family and its number of parameters; then by node id
-        self._keys: dict[str, tuple[str, str, int]] = {}  # by node id
-
-    def __bool__(self) -> bool:
-        return bool(self._keys)
+        self.keys: dict[str, tuple[str, str, int]] = {}  # by node id; whoever only asks whether there is any looks here
 
     def get(self, id: str) -> NodeSpec[..., Any] | None:
-        key = self._keys.get(id)
+        key = self.keys.get(id)
         return None if key is None else self._specs[key][id][0]
 
     def add(self, id: str, spec: NodeSpec[..., Any], family: Family[Any], home: str) -> None:
         """`id` names the spec in this runtime; the same id again takes the place of what it named."""
         self.remove(id)
-        key = self._keys[id] = (family.space or home, family.id, len(family.params))
+        key = self.keys[id] = (family.space or home, family.id, len(family.params))
         self._specs.setdefault(key, {})[id] = (spec, home)
 
     def remove(self, id: str) -> bool:
         """False: there is none of this name."""
-        key = self._keys.pop(id, None)
+        key = self.keys.pop(id, None)
         if key is None:
             return False
         del self._specs[key][id]

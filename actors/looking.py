@@ -76,7 +76,7 @@ class Looking:
         self._iterations: dict[int, list[str]] = {}  # of the pass that is being traced
         self._behind: dict[str, tuple[int, int]] = {}  # nodes that became invalid when their iteration had gone past them, and in which that was
         self._began = 0.0
-        self._judged_from = 1 << 60  # the first pass of which is noted what I4 and I9 need
+        self._judging = False  # what I4 and I9 need is noted
         self._now: tuple[int, int, bool, tuple[str, ...]] = (0, 0, True, ())  # of the run that was started last
 
     def attach(self, core: Core, replica: Replica) -> None:
@@ -86,7 +86,7 @@ class Looking:
     # What the core and the loop tell
 
     def marked(self, node: Node) -> None:
-        if self._settle.number >= self._judged_from and (node.height, node.ordinal) <= self._settle.cursor:
+        if self._judging and (node.height, node.ordinal) <= self._settle.cursor:
             self._behind[node.id] = (self._settle.number, self._settle.iteration)
         if self.traces.triggers is not None and not node.passive:
             newest = max(node.causes.values())
@@ -105,7 +105,7 @@ class Looking:
         late: tuple[str, ...] = ()
         if self.traces.settle is not None:
             self._iterations.setdefault(settle.iteration, []).append(node.id)
-        if settle.number >= self._judged_from:
+        if self._judging:
             late = self._late(node, now)
         self._now = (settle.number, settle.iteration, node.live_refs > 0 or node.roots > 0 or node.demanded_in == settle.number, late)
 
@@ -168,7 +168,7 @@ class Looking:
         self._recent.append(handler)
         shown = Run(handler, version, (), error)
         self._notes.append(shown)
-        self._handled.append(Handling(event.id, "", event.sent_at, self._unclean(reads) if self._settle.number >= self._judged_from else ()))
+        self._handled.append(Handling(event.id, "", event.sent_at, self._unclean(reads) if self._judging else ()))
         if self.traces.runs is not None:
             self.traces.runs.append(_traced(shown))
 
@@ -202,7 +202,7 @@ class Looking:
 
     def snapshot(self) -> Snapshot:
         """What the invariants look at."""
-        self._judged_from = min(self._judged_from, self._settle.number + 1)
+        self._judging = self._judging or self._settle.over  # of the pass that is under way it is not known what went before
         runs = [RunRecord(n.made.id, n.made.causes, n.wanted, n.anew, n.number, n.iteration, n.late, n.signed) for n in self._notes if isinstance(n, Note)]
         evidence = {
             id: Evidence(generation, proposal.seen, frozenset(operation.entity for operation in proposal.operations), n) for id, (generation, proposal, n) in self._evidence.items()

@@ -69,7 +69,7 @@ class Nodes:
 
     def demand(self, reads: Iterable[Read]) -> None:
         """Somebody reads these: members of families among them get their nodes."""
-        if not self._families:
+        if not self._families.keys:
             return
         for read in reads:
             entity = read.entity

@@ -24,7 +24,7 @@ def strays(node: Node, proposal: Proposal) -> list[Address]:
         return []
     if len(operations) == 1 and len(outputs) == 1:
         operation, output = operations[0], outputs[0]
-        if output.path == VALUE and type(operation) is Set and output[:3] == operation.entity and len(operation.document) == 1:
+        if output.path == VALUE and isinstance(operation, Set) and output[:3] == operation.entity and len(operation.document) == 1:
             return []
     found: dict[Address, None] = {}
     for operation in operations:

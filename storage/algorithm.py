@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..scheduler.errors import ConflictError, NotStorable, PatchApplyError, ProtocolError, TooLarge
-from ..scheduler.model import CommitId, Entity, pointer
+from ..scheduler.model import VALUE, CommitId, Entity, pointer
 from ..scheduler.values import CONTAINER, MAX_WEIGHT, MISSING, Value, weight
 from . import faults as at
 from .batch import Batch, Entry, Written
@@ -29,15 +29,16 @@ from .codec import Codec
 from .commit import Accepted, Commit, ConfirmedRead, PendingRead, Revision
 from .current import Bound, Key
 from .faults import Faults
-from .forms import decode_resolution, encode_resolution, encode_triggers
-from .patch import apply
+from .forms import decode_resolution, encode_resolution, encode_triggers, operations
+from .patch import Replace, apply
 from .preconditions import require
 from .reach import NOTHING, reach_of
-from .seal import Sealed, SealedOperation, seal
+from .seal import PUT, Sealed, SealedOperation, seal
 from .snapshots import SnapshotPolicy
 from .tables import PATCH, SENT_ONCE, SET, CommitRow, Head, Resolved, RevisionRow, SnapshotRow
 
 _NOBODY: frozenset[int] = frozenset()
+_BARE = {VALUE[0]}
 _LIGHT = MAX_WEIGHT // CONTAINER  # bytes: what takes no more than these is never too much
 
 
@@ -57,7 +58,7 @@ class Algorithm:
         stored = batch.commit(commit.id)
         self._faults.point(at.AFTER_REPLAY_CHECK)
         if stored is not None:
-            return self._replayed(sealed, stored)
+            return self._replayed(batch, sealed, stored)
         if not commit.operations and not commit.preconditions:
             raise ProtocolError("a commit requires at least one operation, or a precondition")
         writable(batch.branches, commit.branch)
@@ -68,29 +69,33 @@ class Algorithm:
         resolved = check_pending(batch, commit) if commit.pending else ()
         return self._staged(batch, sealed, resolved)
 
-    def _replayed(self, sealed: Sealed, stored: CommitRow) -> Accepted:
+    def _replayed(self, batch: Batch, sealed: Sealed, stored: CommitRow) -> Accepted:
         """What was answered then: an equal digest means equal operations."""
         id = sealed.commit.id
         if stored.digest == SENT_ONCE:
             raise ProtocolError(f"commit replay mismatch: {id} was accepted as seq {stored.seq} of a sender who sends each commit once; a local sequence number is used once")
         if stored.digest != sealed.digest:
             raise ProtocolError(f"commit replay mismatch: {id} was accepted as seq {stored.seq} with different content; a local sequence number is used once")
-        revisions = tuple([Revision(item.entity, stored.branch, stored.seq, index, item.op, item.payload) for index, item in enumerate(sealed.operations)])
+        items = [self._as_stored(item, batch.stored_op(stored, item.entity, index)) if item.op == PUT else item for index, item in enumerate(sealed.operations)]
+        revisions = tuple([Revision(item.entity, stored.branch, stored.seq, index, item.op, item.payload) for index, item in enumerate(items)])
         return Accepted(id, stored.seq, stored.branch, revisions, decode_resolution(self._codec, stored.resolution, f"commit {stored.seq}"), True)
 
     def _staged(self, batch: Batch, sealed: Sealed, resolved: Resolved) -> Accepted:
         """Operations apply one after another to the documents as the ones before left them. Nothing is kept if one does not apply."""
-        (id, _, _, _, _, provenance, branch), operations, digest = sealed
+        (id, _, _, _, _, provenance, branch), given, digest = sealed
         seq, number = batch.seq + 1, batch.number
         written: Written = {}
         weights: dict[int, Bound] = {}
         entries: list[Entry] = []
         revisions: list[Revision] = []
-        for index, item in enumerate(operations):
-            entity, op, payload, data = item
-            key = (branch, entity)
+        for index, item in enumerate(given):
+            key = (branch, item.entity)
             before = written.get(key)
             head = batch.head(key) if before is None else before[0]
+            if item.op == PUT:
+                met = batch.document(branch, item.entity) if before is None else before[1]
+                item = self._as_stored(item, SET if met is MISSING or met.keys() == _BARE else PATCH)
+            entity, op, payload, data = item
             if head is None:
                 number += 1
                 head = _first(batch, number, key)
@@ -112,6 +117,13 @@ class Algorithm:
         batch.stage(row, entries, written, snapshots)
         batch.weights.update(weights)
         return Accepted(id, seq, branch, tuple(revisions), resolved)
+
+    def _as_stored(self, item: SealedOperation, op: str | None) -> SealedOperation:
+        """A put is a set where there is nothing but a value, and else a patch of it."""
+        if op != PATCH:
+            return item._replace(op=SET)
+        ops, listed = operations((Replace(VALUE, item.payload[VALUE[0]]),))
+        return item._replace(op=PATCH, payload=ops, data=self._codec.encode(listed))
 
     def _snapshots(self, written: Written, seq: int) -> list[SnapshotRow]:
         """Those that are due; the heads then begin to count anew."""

@@ -110,6 +110,12 @@ class Batch:
                         return row.seq
         return None
 
+    def stored_op(self, commit: CommitRow, entity: Entity, index: int) -> str | None:
+        """What an accepted commit did to a document with its n-th operation; None if that was collected."""
+        head = self.head((commit.branch, entity))
+        rows = () if head is None else self._since(head, commit.seq - 1, commit.seq)
+        return next((row.op for row, _, _ in rows if row.op_index == index), None)
+
     def _recalled(self, replay: Replay, row: RevisionRow, operations: tuple[PatchOp, ...]) -> Reach:
         """The reach of a committed patch."""
         place, known = row[:3], self._current.reaches

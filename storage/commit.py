@@ -23,6 +23,12 @@ class Set(NamedTuple):
     document: Value
 
 
+class Put(Set):
+    """The value of the document becomes this one's, which holds nothing else. Metadata that the document has, whoever gave it meanwhile, stays."""
+
+    __slots__ = ()
+
+
 class Patch(NamedTuple):
     """The document changes by these operations, in order, all or none."""
 

@@ -17,7 +17,7 @@ from ..scheduler.errors import NotStorable, ProtocolError
 from ..scheduler.ids import shown
 from ..scheduler.model import Change
 from ..scheduler.values import MISSING, Link, ReadOnlyDict, Value, freeze
-from .commit import Delete, Operation, Patch, Set
+from .commit import Delete, Operation, Patch, Put, Set
 from .patch import apply, apply_recording
 
 
@@ -26,7 +26,8 @@ def operate(document: Value, operation: Operation) -> Value:
     if isinstance(operation, Patch):
         return apply(document, operation.ops)
     if isinstance(operation, Set):
-        return checked_document(operation.document)
+        after = checked_document(operation.document)
+        return ReadOnlyDict({**document, **after}) if type(operation) is Put and document is not MISSING and document.keys() - after.keys() else after
     if isinstance(operation, Delete):
         return MISSING
     raise ProtocolError(f"{shown(operation)} is no operation of a commit")

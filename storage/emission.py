@@ -2,8 +2,8 @@
 
 - Applied to the document as it was pinned, the operations give the document as the transaction sees it.
 - A position that ends as it began is elided. A document that does has no operation.
-- A write of the whole value of a document without metadata is a Set, its removal a Delete. Any other write is a patch operation at the highest position that is new,
-  or at the written position.
+- A write of the whole value of a document without metadata is a Put, of the whole document a Set, its removal a Delete. Any other write is a patch operation at the highest
+  position that is new, or at the written position.
 - Below a written position only what differs is sent if the engine is told to validate what was read there; else the whole value, because a blind write means all of it.
 - Lists change their length by a splice or as a whole, never by an indexed add or remove, because only then do the touched paths say that other elements moved (STO-045, READ-015).
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..scheduler.model import VALUE, Entity, Path, index_of
 from ..scheduler.values import MISSING, Value, same
-from .commit import Delete, Operation, Patch, Set
+from .commit import Delete, Operation, Patch, Put, Set
 from .draft import Draft
 from .patch import Add, PatchOp, Remove, Replace, Splice
 from .spine import at
@@ -27,7 +27,7 @@ def emit(draft: Draft) -> tuple[Operation | None, list[Path]]:
     if () in draft.writes or after is MISSING or (draft.writes.get(VALUE) and _bare(before) and _bare(after)):
         if same(before, after):
             return None, [*draft.writes, *draft.idle]
-        return (Delete(entity) if after is MISSING else Set(entity, after)), [*draft.idle]
+        return (Delete(entity) if after is MISSING else Set(entity, after) if () in draft.writes else Put(entity, after)), [*draft.idle]
     ops: list[PatchOp] = []
     elided = [*draft.idle]
     made: set[Path] = set()
@@ -46,7 +46,7 @@ def emit(draft: Draft) -> tuple[Operation | None, list[Path]]:
 
 def replacement(entity: Entity, before: Value, after: Value) -> tuple[Operation | None, list[Path]]:
     """The same for a document without metadata whose whole value was put in place and nothing else; `after` is `before` itself if that changed nothing."""
-    return (None, [VALUE]) if after is before else (Set(entity, after), [])
+    return (None, [VALUE]) if after is before else (Put(entity, after), [])
 
 
 def _bare(document: Value) -> bool:

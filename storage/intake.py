@@ -16,7 +16,7 @@ from ..scheduler.log import CommitEntry, Outcome, ResultEntry, RunId, RunResult
 from ..scheduler.model import Change, CommitId, Entity, Version
 from ..scheduler.rejection import Rejection, rejection
 from .admission import NOBODY, Effects, Find, declare, effects, leaning, moved, raced, read_at, scheduling
-from .commit import Commit, OriginCommitted, Rejected, Set
+from .commit import Commit, OriginCommitted, Put, Rejected, Set
 from .fences import Fences
 from .glance import glance, replaced
 from .journal import Journal
@@ -29,6 +29,7 @@ from .ticket import Answer, Committed, Refused, Unchanged
 
 _new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost
 _COMMITTED = Outcome.COMMITTED
+_WHOLE = frozenset({Put, Set})
 
 
 class Intake:
@@ -51,8 +52,8 @@ class Intake:
         space, operations, elided, preconditions = proposal[0], proposal[3], proposal[4], proposal[5]
         if space is None or not (operations or preconditions):
             return self._unchanged(proposal, run, leaning(proposal, self._find) if elided and run is not None else NOBODY)
-        if len(operations) == 1 and type(operations[0]) is Set and not (elided or preconditions or self._layers.doomed):
-            answer = self._replace(proposal, run, space, operations[0])
+        if len(operations) == 1 and type(operations[0]) in _WHOLE and not (elided or preconditions or self._layers.doomed):
+            answer = self._replace(proposal, run, space, operations[0])  # type: ignore[arg-type]
             if answer is not None:
                 return answer
         link = self._link(space)

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from ..scheduler.errors import ProtocolError
 from ..scheduler.ids import MAX_ID, MAX_STEPS, encodable, shown
-from ..scheduler.model import Address, CommitId, Entity
+from ..scheduler.model import VALUE, Address, CommitId, Entity
 from ..scheduler.values import ReadOnlyDict, Value
 from .codec import Codec
-from .commit import Commit, ConfirmedRead, Delete, EntityAbsent, Operation, OriginCommitted, Patch, PendingRead, Precondition, Provenance, Set, ValueHash
+from .commit import Commit, ConfirmedRead, Delete, EntityAbsent, Operation, OriginCommitted, Patch, PendingRead, Precondition, Provenance, Put, Set, ValueHash
 from .document import checked_document
 from .forms import operations
 from .tables import DELETE, MAX_OPERATIONS, PATCH, SET
@@ -27,10 +27,12 @@ MAX_NAME = 16_384  # characters of a node or an event in the provenance: names, 
 MAX_PATH = 4 * MAX_STEPS  # of a read: what a link leads to and what is read below it
 _TUPLE_FIELDS = ("operations", "confirmed", "pending", "preconditions")
 _NO_PROVENANCE = Provenance()
+PUT = "put"  # no word of a row: what the document is decides whether a set or a patch is stored
+_BARE = {VALUE[0]}
 
 
 class SealedOperation(NamedTuple):
-    """`payload`: the frozen document of a set, the operations of a patch, None for a delete. `data`: its stored form."""
+    """`payload`: the frozen document of a set or put, the operations of a patch, None for a delete. `data`: its stored form."""
 
     entity: Entity
     op: str
@@ -90,7 +92,9 @@ def _sealed(codec: Codec, space: str, operation: Operation) -> SealedOperation:
         document = operation.document
         if type(document) is not ReadOnlyDict:  # else it is frozen, and how deep it is the codec looks at
             document = checked_document(document)
-        return SealedOperation(operation.entity, SET, document, codec.encode(document))
+        if type(operation) is Put and document.keys() != _BARE:
+            raise ProtocolError(f"malformed operation {shown(operation)}: a Put holds a value and nothing else; use a Set for a whole document")
+        return SealedOperation(operation.entity, PUT if type(operation) is Put else SET, document, codec.encode(document))
     if isinstance(operation, Patch):
         check_entity(space, operation.entity)
         ops, listed = operations(operation.ops)

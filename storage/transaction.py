@@ -17,7 +17,7 @@ from ..scheduler.errors import Aborted, Misuse, NotStorable, SecondSpace
 from ..scheduler.ids import checked_id
 from ..scheduler.model import VALUE, Address, Entity, Path, Read, parse_pointer
 from ..scheduler.values import MAX_DEPTH, MISSING, ReadOnlyDict, Value, freeze, height, same
-from .commit import EntityAbsent, Operation, Precondition, Provenance, Set, ValueHash
+from .commit import EntityAbsent, Operation, Precondition, Provenance, Put, ValueHash
 from .draft import Draft
 from .emission import emit, replacement
 from .merging import merge
@@ -157,7 +157,7 @@ class Transaction(Reading):
         """The whole value of one document, and nothing else: what most runs write. It comes to the same as `_proposals`."""
         if document is seen[entity][0]:
             return _new(Proposal, (None, seen, self.reads, (), (entity.at(VALUE),), (), self._provenance, self._group))  # type: ignore[no-any-return]
-        return _new(Proposal, (entity[0], seen, self.reads, (_new(Set, (entity, document)),), (), (), self._provenance, self._group))  # type: ignore[no-any-return]
+        return _new(Proposal, (entity[0], seen, self.reads, (_new(Put, (entity, document)),), (), (), self._provenance, self._group))  # type: ignore[no-any-return]
 
     def _proposals(self, seen: dict[Entity, Seen], drafts: dict[Entity, Draft], whole: dict[Entity, Value]) -> tuple[Proposal, ...]:
         operations: dict[str, list[Operation]] = {}

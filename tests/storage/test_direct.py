@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from weft.scheduler.model import Address, CommitId, Entity
 from weft.scheduler.values import freeze
-from weft.storage.commit import Accepted, Commit, ConfirmedRead, Delete, EntityAbsent, Patch, PendingRead, Provenance, Rejected, Set, Verdict
+from weft.storage.commit import Accepted, Commit, ConfirmedRead, Delete, EntityAbsent, Patch, PendingRead, Provenance, Put, Rejected, Set, Verdict
 from weft.storage.direct import Direct
 from weft.storage.engine import Engine, open_engine
 from weft.storage.patch import Replace
@@ -61,8 +61,10 @@ def _drawn(random: Random, n: int, base: int, layers: dict[Entity, list[CommitId
     basis = base if random.random() < 0.8 else max(0, base - random.randint(0, 3))
     read = PendingRead(of, VALUE, basis, through[-random.randint(1, len(through)) :] if random.random() < 0.2 else through) if through and random.random() < 0.9 else None
     value = random.choice([random.randrange(9), 1.5, None, "text", "ü", {"k": [1, 2]}, True])
-    operation: Set | Patch | Delete = Set(entity, freeze({"value": value}))
+    operation: Set | Patch | Delete = (Put if random.random() < 0.7 else Set)(entity, freeze({"value": value}))
     if random.random() < 0.05:
+        operation = Set(entity, freeze({"value": value, "slug": n}))
+    elif random.random() < 0.05:
         operation = Delete(entity) if random.random() < 0.5 else Patch(entity, (Replace(VALUE, 3),))
     confirmed = () if read is not None else (ConfirmedRead(of, VALUE, basis),)
     preconditions = (EntityAbsent(entity),) if random.random() < 0.03 else ()

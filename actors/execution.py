@@ -3,7 +3,8 @@
 - Every run is one transaction, whatever happens in it. It carries the node, the run's number and the causes.
 - What the function returns is written to its output; MISSING leaves none. Nothing there to read (`Missing`) means no output and no report.
 - A function that raises has its writes dropped, so that its output stays as it was; its reads are kept, so that it runs again when one changes.
-- One that reads nothing where a node that never ran is about to write ends there: that one runs first. So an effect does not show what is not there yet.
+- One that reads nothing where a node that never ran is about to write comes to nothing: that one runs first. An effect ends at that read, so that it does not show what is
+  not there yet; a computation goes on, so that everything it reads is found at once and it runs twice at most (decision 1). Whatever it then writes or raises is dropped.
 - What it registered comes into being with its commit, or not at all; the outlet keeps it until then.
 """
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 from ..scheduler.cells import Cell
 from ..scheduler.errors import Aborted, ErrorInfo, Missing, RetryLater
 from ..scheduler.model import Entity, Path, Read
-from ..scheduler.records import Node
+from ..scheduler.records import Kind, Node
 from ..scheduler.runs import Run
 from ..scheduler.values import MISSING
 from ..storage.commit import Provenance
@@ -66,12 +67,14 @@ class Execution:
         self._homes = homes
         self._awaits = awaits
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._vain = False  # the computation that runs has read what is not there yet
 
     def run(self, run: Run, now: float, version: int, outlet: Outlet) -> Ran:
         node, (id, _, number, _), causes = run
         body: Body = node.spec
         spec, _, output, plain = body
         home = self._homes[node.space]
+        self._vain = False
         transaction = Transaction(self._view, home.name, provenance=_tuple(Provenance, (id, number, causes, None)), group=node.group, seed=f"{home.name}\0{id}")
         shown = home.cells(causes) if causes else ()
         tx = Tx(
@@ -82,6 +85,8 @@ class Execution:
             value = spec.fn(tx, **spec.args) if spec.args else spec.fn(tx)
             if spec.is_async:
                 value = self.complete(value)
+            if self._vain:
+                raise Unready
             if output is not None:
                 if value is MISSING:
                     tx.delete(output)
@@ -92,18 +97,16 @@ class Execution:
             return Ran(transaction.finish()[0], None, False, shown)
         except Unready:
             return Ran(transaction.finish(failed=True)[0], causes=shown, unready=True)
-        except Missing:
-            return _without(transaction, output, home.name, shown)
-        except Aborted:
-            return Ran(transaction.finish(failed=True)[0], causes=shown)
-        except RetryLater as error:
-            return Ran(transaction.finish(failed=True)[0], told(error, id), True, shown)
         except (Exception, asyncio.CancelledError) as error:
-            return Ran(transaction.finish(failed=True)[0], told(error, id), causes=shown)
+            if self._vain:  # it follows from what was not there
+                return Ran(transaction.finish(failed=True)[0], causes=shown, unready=True)
+            return _raised(error, id, transaction, output, home.name, shown)
 
     def _met_nothing(self, node: Node, read: Read) -> None:
         if self._awaits is not None and self._awaits(node, read):
-            raise Unready
+            if node.kind is Kind.EFFECT:
+                raise Unready
+            self._vain = True
 
     def complete(self, value: Awaitable[Any]) -> Any:
         """Await it to its end, in a loop of its own; whoever called the runtime from inside a loop (`rt.aio`) waits meanwhile, as for any other run."""
@@ -120,6 +123,13 @@ class Execution:
         if self._loop is not None:
             self._loop.close()
             self._loop = None
+
+
+def _raised(error: BaseException, id: str, transaction: Transaction, output: Cell[Any] | None, home: str, causes: tuple[Cell[Any], ...]) -> Ran:
+    if isinstance(error, Missing):
+        return _without(transaction, output, home, causes)
+    failed = transaction.finish(failed=True)[0]
+    return Ran(failed, causes=causes) if isinstance(error, Aborted) else Ran(failed, told(error, id), isinstance(error, RetryLater), causes)
 
 
 def _without(transaction: Transaction, output: Cell[Any] | None, home: str, causes: tuple[Cell[Any], ...]) -> Ran:

@@ -88,7 +88,9 @@ class Nodes:
         while self._fallen:
             node = self._fallen.pop()
             if node.id in self._members and not node.live and not node.downstream and self._core.registry.get(node.id) is node:  # else another has its name now
+                above = list(node.upstream)
                 self.remove(node.id)
+                self._fallen += above
 
     def _make(self, entity: Entity) -> None:
         found = self._families.find(entity)

@@ -1,6 +1,8 @@
 """Nothing is shown that is not there yet: who reads nothing where a node that never ran is about to write lets that one run first."""
 from __future__ import annotations
 
+from typing import Any
+
 import weft
 from harness.scene import Scene, cells
 from weft import Tx
@@ -74,3 +76,38 @@ def test_a_writer_behind_a_gate_is_not_waited_for() -> None:
     scene.idle()
     assert seen[-1] == 2
     assert weft.MISSING not in seen
+
+
+def test_a_computation_that_reads_several_that_never_ran_runs_twice_and_what_it_made_of_nothing_is_dropped() -> None:
+    scene = Scene(s=2)
+    s, a, b, c, o = cells("s a b c o")
+    for id, cell in (("a", a), ("b", b), ("c", c)):
+        scene.C(id, cell, lambda tx: tx[s])
+    torn = weft.cell("torn")
+
+    def add(tx: Tx) -> Any:
+        if tx.get(a) is None:
+            tx.set(torn, True)
+        first: Any = tx.get(b)
+        return first + tx.get(c)  # of nothing and nothing this raises, and nobody hears of it
+
+    scene.C("o", o, add)
+    assert scene.pull(o) == 4
+    assert scene.order() == ["o", "a", "b", "c", "o"]
+    assert (scene.errors, scene.get("torn")) == ([], weft.MISSING)
+
+
+def test_members_of_a_family_that_read_members_run_twice_at_most() -> None:
+    scene = Scene()
+    fib = weft.family("fib", "n")
+
+    @weft.computation(output=fib, id="fib")
+    def add(tx: Tx, n: int) -> int:
+        return n if n < 2 else tx.get(fib(n - 1), 0) + tx.get(fib(n - 2), 0)
+
+    scene.rt.load(add)
+    assert scene.pull(fib(30)) == 832040
+    ran = scene.rt.ran()
+    assert max(ran.count(id) for id in ran) == 2
+    scene.idle()
+    assert scene.rt.graph()["nodes"] == []  # the last one forgotten leaves the next without a reader, down to the first

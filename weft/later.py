@@ -2,7 +2,7 @@
 
 The error is an AttributeError too, so that `hasattr(weft, name)` is the honest way to ask. The front door looks here when it does not know a name.
 """
-from weft.scheduler.errors import Misuse
+from weft.scheduler.errors import WeftError
 
 _PARTS = {
     "jobs run outside a transaction; do the work in the node, or before rt.set": ("job", "Job", "JobSpec", "JobState"),
@@ -16,7 +16,7 @@ _PARTS = {
 LATER = {name: use for use, names in _PARTS.items() for name in names}
 
 
-class NotYet(Misuse, AttributeError):
+class NotYet(WeftError, AttributeError):
     """A promised name that this version has not."""
     code = "not-yet"
 

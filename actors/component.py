@@ -22,7 +22,8 @@ from ..wire.codec import Codec
 from ..wire.envelope import Frame
 from ..wire.link import Link
 from ..wire.loopback import Loopback
-from ..wire.mailbox import Mailbox, Tick
+from ..wire.mail import Tick
+from ..wire.mailbox import Mailbox
 from ..wire.messages import TABLE, Counted, Credit, Heartbeat, Hello, Presence, Probe, Ready
 from ..wire.names import checked_name
 from ..wire.table import Message, Table
@@ -91,16 +92,16 @@ class Component(pykka.ThreadingActor):
         """One way. Kept until the target is ready; never blocks."""
         (self.links.get(target) or self.link(target)).send(message)
 
-    def ask(self, target: str, message: Message, then: Then, *, within: float) -> None:
-        """A question; `then` gets the answer or the error, in this actor's thread, never before this returns."""
-        now = self.clock()
-        number = self.questions.ask(target, type(message).__name__, then, now + within)
+    def ask(self, target: str, message: Message, then: Then, *, within: float) -> int:
+        """A question; `then` gets the answer or the error, in this actor's thread, never before this returns. Returns the question's number."""
+        number = self.questions.ask(target, type(message).__name__, then, (now := self.clock()) + within)
         try:
             (self.links.get(target) or self.link(target)).send(message, number)
         except WeftError:
             self.questions.drop(number)
             raise
         self._arm(now)
+        return number
 
     def answer(self, owed: Owed, message: Message) -> None:
         """Answer a question that was left open. One whose asker was replaced meanwhile is let go; an answer that cannot be sent is told to the asker, too, as the error."""

@@ -51,6 +51,14 @@ class Unready(BaseException):
     """Ends an attempt that reads nothing where a node that never ran is about to write. No `except Exception` of user code catches it; it is never seen outside a run."""
 
 
+class Moved(BaseException):
+    """Ends a run that reads what cannot be had as of its version any more. No `except Exception` of user code catches it; it is never seen outside a run."""
+
+    def __init__(self, entities: tuple[Entity, ...]) -> None:
+        super().__init__(f"{', '.join(map(str, entities))} cannot be read as of this version any more")
+        self.entities = entities
+
+
 class Reader:
     """The reading half, for functions that only look."""
 

@@ -12,19 +12,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..scheduler.cells import Cell
 from ..scheduler.errors import Aborted, ErrorInfo, Missing, RetryLater
-from ..scheduler.model import Entity, Path, Read
-from ..scheduler.records import Kind, Node
-from ..scheduler.runs import Run
+from ..scheduler.model import Address, Entity, Path, Read
 from ..scheduler.values import MISSING
 from ..storage.commit import Provenance
 from ..storage.place import place
 from ..storage.proposal import Proposal, View
 from ..storage.transaction import Transaction
-from .context import Outlet, Tx, Unready
+from .context import Moved, Outlet, Tx, Unready
 from .homes import Homes
 from .specs import NodeSpec
 from .telling import told
@@ -32,6 +30,9 @@ from .telling import told
 _tuple = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost; two are made for every run
 
 _SCALARS = frozenset({int, float, bool, str, type(None)})  # nothing of theirs has to be converted on the way in
+
+
+Ready: TypeAlias = Callable[[Read], bool]
 
 
 class Body(NamedTuple):
@@ -50,36 +51,40 @@ class Body(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What came of calling the function: what it proposes, and what it raised. `again`: it asked to be run again. `causes` are the run's, as cells."""
+    """What came of calling the function: what it proposes, and what it raised. `again`: it asked to be run again. `causes` are the run's, as cells.
+    `moved`: what it could not read as of its version any more, so that it did not come to its end."""
 
     proposal: Proposal
     error: ErrorInfo | None = None
     again: bool = False
     causes: tuple[Cell[Any], ...] = ()
     unready: bool = False
+    moved: tuple[Entity, ...] = ()
 
 
 class Execution:
-    """`awaits` says whether a node that finds nothing at a read should let its writer run first."""
+    """`failures` is what counts as a failure of the run; anything else that is raised is for whoever called."""
 
-    def __init__(self, view: View, homes: Homes, awaits: Callable[[Node, Read], bool] | None = None) -> None:
+    def __init__(self, view: View, homes: Homes, failures: tuple[type[BaseException], ...] = (Exception, asyncio.CancelledError)) -> None:
         self._view = view
         self._homes = homes
-        self._awaits = awaits
+        self._failures = failures
         self._loop: asyncio.AbstractEventLoop | None = None
         self._vain = False  # the computation that runs has read what is not there yet
 
-    def run(self, run: Run, now: float, version: int, outlet: Outlet) -> Ran:
-        node, (id, _, number, _), causes = run
-        body: Body = node.spec
+    def run(
+        self, body: Body, space: str, id: str, number: int, causes: tuple[Address, ...], group: str | None, attempt: int, now: float, version: int, outlet: Outlet,
+        ready: Ready | None,
+    ) -> Ran:  # fmt: skip
+        """`ready` is asked when a read finds nothing: should its writer run first?"""
         spec, _, output, plain = body
-        home = self._homes[node.space]
+        home = self._homes[space]
         self._vain = False
-        transaction = Transaction(self._view, home.name, provenance=_tuple(Provenance, (id, number, causes, None)), group=node.group, seed=f"{home.name}\0{id}")
+        transaction = Transaction(self._view, home.name, provenance=_tuple(Provenance, (id, number, causes, None)), group=group, seed=f"{home.name}\0{id}")
         shown = home.cells(causes) if causes else ()
         tx = Tx(
-            transaction, home.name, now=now, version=version, node=id, causes=shown, attempt=node.attempts + 1, outlet=outlet, places=home.places, conversion=home.conversion,
-            ready=None if self._awaits is None else partial(self._met_nothing, node),
+            transaction, home.name, now=now, version=version, node=id, causes=shown, attempt=attempt, outlet=outlet, places=home.places, conversion=home.conversion,
+            ready=None if ready is None else partial(self._met_nothing, ready, spec.kind == "effect"),
         )  # fmt: skip
         try:
             value = spec.fn(tx, **spec.args) if spec.args else spec.fn(tx)
@@ -97,14 +102,16 @@ class Execution:
             return Ran(transaction.finish()[0], None, False, shown)
         except Unready:
             return Ran(transaction.finish(failed=True)[0], causes=shown, unready=True)
-        except (Exception, asyncio.CancelledError) as error:
+        except Moved as error:
+            return Ran(transaction.finish(failed=True)[0], causes=shown, moved=error.entities)
+        except self._failures as error:
             if self._vain:  # it follows from what was not there
                 return Ran(transaction.finish(failed=True)[0], causes=shown, unready=True)
             return _raised(error, id, transaction, output, home.name, shown)
 
-    def _met_nothing(self, node: Node, read: Read) -> None:
-        if self._awaits is not None and self._awaits(node, read):
-            if node.kind is Kind.EFFECT:
+    def _met_nothing(self, ready: Ready, is_effect: bool, read: Read) -> None:
+        if ready(read):
+            if is_effect:
                 raise Unready
             self._vain = True
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any, Protocol
 
 from ..scheduler.core import Core, Listener
@@ -82,7 +83,7 @@ class Loop:
         self.core, self.replica, self.clock = core, replica, clock
         self._desks, self._ears, self.departed = desks, ears, departed
         self.homes = Homes()
-        self._execution = Execution(replica, self.homes, self._awaits)
+        self._execution = Execution(replica, self.homes)
         self.departures = Departures  # or a stricter kind
         self.breakpoints = Breakpoints()
         self._offstage = Offstage(core.idle.background, clock)
@@ -246,11 +247,11 @@ class Loop:
             self._make(run, now)
 
     def _make(self, run: Run, began: float) -> None:
-        node, id, _ = run
-        departures = self.departures(id, node.space)
+        node, id, causes = run
+        n, departures = self.replica.journal.n, self.departures(id, node.space)
         was, self._running = self._running, True
         try:
-            ran = self._execution.run(run, began, self.replica.journal.n, departures)
+            ran = self._execution.run(node.spec, node.space, id[0], id[2], causes, node.group, node.attempts + 1, began, n, departures, partial(self._missed, node))
         except BaseException:  # the user's interrupt, or the end of the program: the run is made when there is another call
             self.core.runs.interrupted(id)
             raise
@@ -279,8 +280,8 @@ class Loop:
                 self.core.runs.accepted(id)
         self._ears.made(run, ran, answer, began)
 
-    def _awaits(self, node: Node, read: Read) -> bool:
-        """A run has found nothing there. A member of a family gets its node, which is then about to write."""
+    def _missed(self, node: Node, read: Read) -> bool:
+        """A run has found nothing there: does it wait for a writer? A member of a family gets its node, which is then about to write."""
         if self.household is not None:
             self.household.demand((read,))
         return self.core.awaits(node, read)

@@ -48,7 +48,7 @@ class Nodes:
             return id
         kind = Kind.EFFECT if spec.kind == "effect" else Kind.COMPUTATION
         gates = GateConfig(spec.debounce, spec.max_wait, spec.throttle, spec.auto_debounce or kind is Kind.COMPUTATION)  # computations are never debounced by themselves
-        what = Registration(kind, space, _surface(spec, space), gates, Body.of(spec, space, hidden), parent, group)
+        what = Registration(kind, space, surface_of(spec, space), gates, Body.of(spec, space, hidden), parent, group)
         if known is not None and known.kind is Kind.EFFECT and kind is Kind.COMPUTATION:
             raise Misuse(f"{id} is an effect and cannot become a computation; remove it first, or give the computation another id")
         self._replica.register(id, self._core.next_generation(), what)
@@ -120,7 +120,7 @@ class Nodes:
         return [id for id, (_, made_by) in self._members.items() if made_by == family]
 
 
-def _surface(spec: NodeSpec[..., Any], space: str) -> Surface:
+def surface_of(spec: NodeSpec[..., Any], space: str) -> Surface:
     def addresses(cells: Iterable[Cell[Any]]) -> tuple[Any, ...]:
         return tuple(cell.address(space) for cell in cells)
 

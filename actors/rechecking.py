@@ -80,7 +80,9 @@ class Rechecking:
         """Where it would write something else; None: it cannot be told."""
         self._held.touched = touched
         with self._inside():
-            again = self._execution.run(run, now, version, Departures(run.id, run.node.space))
+            node, id, causes = run
+            outlet = Departures(id, node.space)
+            again = self._execution.run(node.spec, node.space, id.node, id.run, causes, node.group, node.attempts + 1, now, version, outlet, None)
         if again.error is not None:
             return None
         left: dict[Address, Value] = {}

@@ -97,11 +97,19 @@ def row_operations(codec: Codec, row: RevisionRow, where: str) -> tuple[PatchOp,
     """The operations that a patch holds."""
     value = _decoded(codec, row.data, where)
     try:
+        return listed(value)
+    except ProtocolError as error:
+        raise CorruptRow(f"stored patches must be lists of operations: {where}: {error}") from None
+
+
+def listed(value: Value) -> tuple[PatchOp, ...]:
+    """The operations whose stored form this is: what `operations` has listed. Raises ProtocolError."""
+    try:
         if not isinstance(value, list) or not value:
             raise ValueError("no list of operations")
         return tuple(_stored(item) for item in value)
     except (TypeError, ValueError, KeyError, WeftError) as error:
-        raise CorruptRow(f"stored patches must be lists of operations: {where}: {error}") from None
+        raise ProtocolError(str(error)) from None
 
 
 def row_op(row: RevisionRow, where: str) -> str:

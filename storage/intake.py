@@ -46,7 +46,7 @@ class Intake:
         """A run that the caller names is held against the fences."""
         if run is not None:
             if (run[3] != self.fences.token or run[0] in self.fences.removed) and (fenced := self.fences.refusal(run)) is not None:
-                return self._refuse(proposal, run, fenced)
+                return self.refuse(proposal, run, fenced)
         elif proposal.provenance.node is not None:
             run = RunId(proposal.provenance.node, 0, proposal.provenance.run, self.fences.token)
         space, operations, elided, preconditions = proposal[0], proposal[3], proposal[4], proposal[5]
@@ -61,12 +61,12 @@ class Intake:
         try:
             done = effects(proposal, id, self._find)
         except (PatchApplyError, ProtocolError) as error:
-            return self._refuse(proposal, run, self._misfit(proposal, error))
+            return self.refuse(proposal, run, self._misfit(proposal, error))
         if not (done.operations or proposal.preconditions):
             return self._unchanged(proposal, run, done.leans)
         changed = raced(proposal, self._find)
         if changed is not None:
-            return self._refuse(proposal, run, StorageTransactionInconsistent(f"{changed} has changed since this transaction read it; read it again and retry"))
+            return self.refuse(proposal, run, StorageTransactionInconsistent(f"{changed} has changed since this transaction read it; read it again and retry"))
         return self._stack(proposal, run, id, space, link, done)
 
     def failed(self, proposal: Proposal, run: RunId, why: Rejection) -> Version:
@@ -94,7 +94,7 @@ class Intake:
         doomed = rests & self._layers.doomed if self._layers.doomed else NOBODY
         if doomed:
             why = StorageTransactionInconsistent(f"what this transaction read is being taken back with {min(doomed)}; retry when that has settled")
-            return self._refuse(proposal, run, why, tuple(sorted(doomed)))
+            return self.refuse(proposal, run, why, tuple(sorted(doomed)))
         preconditions = proposal.preconditions
         if leans:
             preconditions += tuple(OriginCommitted(lean) for lean in sorted(leans - declared.layers) if not self._layers.certain(lean))
@@ -129,7 +129,7 @@ class Intake:
             self._layers.lean(run, leans)
         return Unchanged(self._result(self._run_result(proposal, run, Outcome.UNCHANGED, leans)))
 
-    def _refuse(self, proposal: Proposal, run: RunId | None, error: WeftError, after: tuple[CommitId, ...] = ()) -> Refused:
+    def refuse(self, proposal: Proposal, run: RunId | None, error: WeftError, after: tuple[CommitId, ...] = ()) -> Refused:
         why = rejection(error)
         version = self._journal.version if run is None else self._result(self._run_result(proposal, run, Outcome.REFUSED, why=why))
         return Refused(version, why, after)

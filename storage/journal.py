@@ -75,6 +75,10 @@ class Journal:
         self._holders[name] = max(self._holders.get(name, 0), min(n, self.n))
         self._trim()
 
+    def acknowledged(self, name: str) -> int:
+        """Up to where `name` has applied everything; the newest entry if nothing is kept for it."""
+        return self._holders.get(name, self.n)
+
     def release(self, name: str) -> None:
         self._holders.pop(name, None)
         self._trim()

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..scheduler.errors import SessionError, StorageTransactionInconsistent
+from ..scheduler.errors import SessionError, StorageTransactionInconsistent, WeftError
 from ..scheduler.log import FenceEntry, PullEntry, RegistrationEntry, RemovalEntry, RunId, StampOf
 from ..scheduler.model import ROOT, Change, CommitId, Entity, Version
 from ..scheduler.rejection import Rejection, rejection
@@ -28,7 +28,7 @@ from .link import Connect, Delivered, Frame, Link
 from .overlay import Overlay
 from .proposal import Proposal, Seen
 from .settlement import Settlement
-from .ticket import Answer, Ticket
+from .ticket import Answer, Refused, Ticket
 
 
 class Replica:
@@ -80,6 +80,19 @@ class Replica:
     def failed(self, proposal: Proposal, run: RunId, why: Rejection) -> Version:
         """A run whose function raised: its writes are dropped, its reads are kept (decision 7)."""
         return self._intake.failed(proposal, run, why)
+
+    def refuse(self, proposal: Proposal, run: RunId | None, error: WeftError) -> Refused:
+        """What its committer could not have seen, or is not to do: nothing is applied. The result of a run is recorded all the same."""
+        return self._intake.refuse(proposal, run, error)
+
+    def fenced(self, run: RunId) -> WeftError | None:
+        """Why nothing of this run is taken any more; None: it is."""
+        return self._intake.fences.refusal(run)
+
+    @property
+    def token(self) -> int:
+        """Settle's newest."""
+        return self._intake.fences.token
 
     def register(self, node: str, generation: int, spec: Any = None) -> Version:
         version = self.journal.next()

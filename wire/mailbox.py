@@ -4,6 +4,7 @@ Invariants
 - A frame that cannot be decoded, or is not for this epoch, is counted under its reason word, reported and dropped; the actor lives on.
 - What pykka itself puts in (a stop, a question of this process) comes out after everything that had arrived before it.
 - Counts by sender are kept here, where the actor's handlers cannot forget them, and may be read from any thread: depth is what a sender sent less what is handled here.
+- A handler that waits for an answer gets it past everything else; what else comes meanwhile is handled after it, in the order in which it came.
 - Nothing that wants an answer is lost in silence: `remains` gives what is left when the actor stops, and `put` into a closed mailbox fails the question.
 One thread, the actor's, calls `get`; any thread may `put` and look.
 """
@@ -15,59 +16,20 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import pykka
 
 from ..scheduler.errors import Undecodable
 from .codec import Codec
 from .envelope import Arrival, Arrivals, Frame
+from .mail import Aside, Handling, Held, Source, Tick
 from .messages import GREETINGS
 from .sockets import NEVER, Idle
 from .table import Table
 
 INTAKE = 10_000  # frames taken in ahead of one local message: a flood must not keep a stop from being seen
 ROUNDS = 200  # intakes that empty a dead mailbox: two million frames, far above what an honest ring has under way, and yet an end
-
-
-class Tick(NamedTuple):
-    """Not a message of the wire: the mailbox's alarm has gone off."""
-
-    @property
-    def reply_to(self) -> None:
-        return None
-
-    @property
-    def message(self) -> Tick:
-        return self
-
-
-class Source(Protocol):
-    """Where frames come from; see sockets.Inlet."""
-
-    is_secure: bool
-
-    def receive(self, flags: int = 0, /) -> bytes: ...
-
-    def receive_with_key(self) -> tuple[bytes, str]: ...
-
-    def is_empty(self) -> bool: ...
-
-    def set_patience(self, milliseconds: int) -> None: ...
-
-    def wake(self, token: bytes) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Handling:
-    """How often a kind of message was handled, and for how long altogether."""
-
-    __slots__ = ("seconds", "times")
-
-    def __init__(self) -> None:
-        self.times = 0
-        self.seconds = 0.0
 
 
 class Mailbox:
@@ -102,7 +64,8 @@ class Mailbox:
         self._decode = Codec(table).decode
         self._token = secrets.token_bytes(16)
         self._local: deque[Any] = deque()  # what pykka put, each announced by one token in the socket
-        self._backlog: deque[Any] = deque()  # taken in already: raw frames, and local messages in their place
+        self._backlog: deque[Any] = deque()  # taken in already: raw frames, frames that were put aside, and local messages in their place
+        self._aside: list[Any] = []  # what has come while a handler waits
         self._source: Source | None = None
         self._receive: Callable[[], bytes] = self._receive_proven
         self._lock = threading.Lock()  # between `put` and `close`: nothing is put where nobody looks any more
@@ -136,6 +99,8 @@ class Mailbox:
                     now = self._clock()
                     continue
             if type(item) is not bytes:
+                if type(item) is Aside:
+                    return self._recall(item)
                 self.is_asked = item.reply_to is not None
                 return item
             if item == self._token:
@@ -182,6 +147,35 @@ class Mailbox:
         handling.seconds += now - self.since
         self.current = None
 
+    def interrupt(self) -> Held:
+        """The handler of the current message waits for an answer: others are got meanwhile. `resume` must follow."""
+        held = Held(self.current, self.arrival, self.missing, self.since, self.is_asked)
+        self.current = None
+        return held
+
+    def put_aside(self, item: Any) -> None:
+        """What was got just now is for later."""
+        if self.current is not None and self.arrival is not None:
+            self._aside.append(Aside(self.current, self.arrival, self.missing))
+            self.current = None
+        else:
+            self._aside.append(item)
+
+    def resume(self, held: Held) -> None:
+        """The answer has come, or never will."""
+        self._backlog.extendleft(reversed(self._aside))
+        self._aside = []
+        self.current, self.arrival, self.missing, self.since, self.is_asked = held
+
+    def recall(self) -> Frame | None:
+        """The next frame that was put aside, for a loopback's player, which gets no others."""
+        return self._recall(self._backlog.popleft()) if self._backlog else None
+
+    def _recall(self, item: Aside) -> Frame:
+        self.current, self.arrival, self.missing = item
+        self.since = self._clock()
+        return item.frame
+
     def refuse(self, error: Undecodable) -> None:
         self.refused[error.reason] += 1
         self._report(error)
@@ -201,7 +195,10 @@ class Mailbox:
             self._take_in()
             items, self._backlog = self._backlog, deque()
             for item in items:
-                if type(item) is not bytes:
+                if type(item) is Aside:
+                    yield self._recall(item)
+                    self.finish(self._clock())
+                elif type(item) is not bytes:
                     local.append(item)
                 elif (frame := self.take(item)) is not None:
                     yield frame

@@ -3,9 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from harness.values import pairs, universe, values
 from hypothesis import given, settings
 from weft.scheduler.changes import COALESCE, diff
+from weft.scheduler.changes import applied as applied_one
+from weft.scheduler.errors import BrokenInvariant
 from weft.scheduler.model import Change, Entity
 from weft.scheduler.values import MISSING, ReadOnlyList, Value, freeze, same
 
@@ -160,3 +163,39 @@ def test_READ_015_no_record_adds_or_removes_a_position_of_an_array(pair: tuple[V
 @given(values)
 def test_a_value_does_not_differ_from_its_equal_copy(value: Value) -> None:
     assert diff(DOC, value, freeze(thawed(value))) == []
+
+
+@settings(max_examples=400, deadline=None)
+@given(pairs)
+def test_records_applied_one_by_one_lead_to_the_other_document_and_leave_the_first_as_it_was(pair: tuple[Value, Value]) -> None:
+    before, after = pair
+    kept = thawed(before)
+    document = before
+    for change in diff(DOC, before, after):
+        document = applied_one(document, change)
+    assert same(document, after)
+    assert same(before, kept if before is MISSING else freeze(kept))
+    assert document is MISSING or freeze(document) is document, "what comes out is frozen, like any stored document"
+
+
+def test_every_pair_of_the_universe_is_led_over_by_its_records() -> None:
+    for before in universe():
+        for after in universe():
+            document = before
+            for change in diff(DOC, before, after):
+                document = applied_one(document, change)
+            assert same(document, after), (before, after)
+
+
+def test_what_a_record_does_not_touch_is_shared() -> None:
+    document = freeze({"a": {"b": 1}, "c": [1, 2]})
+    after = applied_one(document, Change(DOC, ("a", "b"), 1, 2))
+    assert after == {"a": {"b": 2}, "c": [1, 2]}
+    assert after["c"] is document["c"]
+
+
+def test_a_record_of_another_document_is_refused() -> None:
+    document = freeze({"list": [1, 2], "leaf": 1})
+    for change in (Change(DOC, ("list",), freeze([3]), freeze([]), 4), Change(DOC, ("list", "7"), 1, 2), Change(DOC, ("leaf", "x"), 1, 2), Change(DOC, ("list", "x"), 1, 2)):
+        with pytest.raises(BrokenInvariant):
+            applied_one(document, change)

@@ -10,7 +10,8 @@ from harness.wiring import PATIENCE, Hand, fence
 from pykka._envelope import Envelope
 from weft.scheduler.errors import Undecodable
 from weft.wire.endpoints import Inproc
-from weft.wire.mailbox import Mailbox, Tick
+from weft.wire.mail import Tick
+from weft.wire.mailbox import Mailbox
 from weft.wire.messages import TABLE, Hello
 from weft.wire.post import Post
 from weft.wire.sockets import Outlet, Sockets

@@ -1,0 +1,167 @@
+"""The storage actor: the one log, the replica behind it, the feeds, and the engine's verdicts (DESIGN section 6).
+
+- What a message led to goes to graph as one Changes, then to those who hold documents, then to clients; so whoever hears of something hears of it after graph was told.
+- Clients are let in only so far ahead of graph; their questions wait here. Nobody of the ring ever waits (PROTOCOL H2).
+- The engines run in threads of their own, and what they decide comes in as messages of this process; or at desks that are served here whenever no message waits.
+"""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..scheduler.errors import ProtocolError
+from ..scheduler.model import Version
+from ..storage.desks import Desks
+from ..storage.feeds import Batch
+from ..storage.link import Connect
+from ..wire.edge import Enter, Entered, Question, Submit, Told
+from ..wire.feeding import Fed, Feed, Fetch, Fetched
+from ..wire.messages import Fence, Presence
+from ..wire.ring import Applied, Changes, CommitRuns, Served
+from .component import Component
+from .keeping import GRAPH, Keeping
+from .questions import Owed
+
+LEAD = 10_000  # entries that clients may be ahead of graph: a moment's work for it, and little memory
+WORKER = "worker"  # names of those who hold documents begin so
+
+Deliver = Callable[[Callable[[], None]], None]
+
+
+class Delivery(NamedTuple):
+    """Not a message of the wire: what an engine's thread has to say."""
+
+    call: Callable[[], None]
+
+
+class Waiting(NamedTuple):
+    """A client's commit that was not let in yet."""
+
+    owed: Owed
+    client: str
+    submit: Submit
+
+
+class Storing(Component):
+    """`engine`: desks that are served here, or what gives a `Connect` whose callbacks go through the function it is given. `storage_epoch` was raised when the engine was opened.
+    `lead` is how far clients may be ahead of graph."""
+
+    def __init__(self, *args: Any, engine: Desks | Callable[[Deliver], Connect], storage_epoch: int = 1, lead: int = LEAD, **rest: Any) -> None:
+        super().__init__(*args, **rest)
+        self._desks = engine if isinstance(engine, Desks) else None
+        connect = engine.connect if isinstance(engine, Desks) else engine(self._deliver)
+        self.keeping = Keeping(connect, storage_epoch, self._warn)
+        self._most = lead
+        self._waiting: deque[Waiting] = deque()
+        self._heard_of: dict[str, int] = {}  # workers and their epochs
+        self._follows = False  # graph has acknowledged something
+
+    def presence(self) -> Presence:
+        return Presence("ready", self.keeping.journal.version, self.keeping.replica.token)
+
+    def met(self, peer: str, epoch: int, presence: Presence) -> None:
+        if peer.startswith(WORKER) and self._heard_of.get(peer) != epoch:
+            if peer in self._heard_of:
+                self.keeping.drop(peer)
+            self._heard_of[peer] = epoch
+
+    def end(self) -> None:
+        self.keeping.replica.close()
+
+    # The ring
+
+    def on_commit_runs(self, message: CommitRuns, sender: str) -> None:
+        try:
+            self.keeping.commit_runs(sender, message)
+        finally:
+            self._send(message.wave, message.last)
+        self._served()
+
+    def on_fence(self, message: Fence, sender: str) -> None:
+        self.keeping.replica.fence(message.token)
+        self._send()
+
+    def on_applied(self, message: Applied, sender: str) -> None:
+        if message.version.epoch == self.keeping.journal.epoch:
+            self._follows = True
+            self.keeping.journal.acknowledge(GRAPH, message.version.n)
+            while self._waiting and self.keeping.lead() < self._most:
+                owed, client, submit = self._waiting.popleft()
+                answer = self.keeping.submit(client, submit)
+                self._send()
+                self.answer(owed, answer)
+
+    def on_fetch(self, message: Fetch, sender: str) -> Fetched:
+        answer = self.keeping.fetch(sender, message, sender.startswith(WORKER))
+        self._send()
+        return answer
+
+    # The edge
+
+    def on_submit(self, message: Submit, sender: str) -> None:
+        if self._follows and (self._waiting or self.keeping.lead() >= self._most):
+            self._waiting.append(Waiting(self.owed, sender, message))
+            return
+        answer = self.keeping.submit(sender, message)
+        self._send()
+        self.answer(self.owed, answer)  # before the verdict
+        self._served()
+
+    def on_enter(self, message: Enter, sender: str) -> Entered:
+        version = self.keeping.enter(message.declared, message.removed)
+        self._send()
+        return Entered(version)
+
+    def on_question(self, message: Question, sender: str) -> Told:
+        """`pending`: how many commits are not decided yet, once the engine has been asked for what it knows."""
+        if message.about != "pending":
+            raise ProtocolError(f"storage does not know about {message.about[:80]!r}")
+        if self._desks is not None:
+            self._desks.pump()
+            self._desks.poll()
+            self._send()
+        return Told(len(self.keeping.replica.pending()))
+
+    # The engine
+
+    def on_receive(self, message: Any) -> Any:
+        if type(message) is not Delivery:
+            return super().on_receive(message)
+        try:
+            message.call()
+        finally:
+            self._send()
+        return None
+
+    def _deliver(self, call: Callable[[], None]) -> None:
+        self.actor_ref.tell(Delivery(call))
+
+    def _served(self) -> None:
+        """No message waits: the engine decides what it was sent."""
+        if self._desks is not None and self.mailbox.empty():
+            try:
+                self._desks.pump()
+            finally:
+                self._send()
+
+    # Inside
+
+    def _send(self, wave: int = 0, last: bool = True) -> None:
+        """What has come of this message. A wave's end is told in any case, so that settle goes on."""
+        entries, batches, decided = self.keeping.take()
+        if entries or batches or wave:
+            version = self.keeping.journal.version
+            served = tuple([Served(batch.holder, batch.number) for batch in batches])
+            self.tell(GRAPH, Changes(self.keeping.replica.token, version, wave, entries, served, last))
+            for batch in batches:
+                self.tell(batch.holder, _feed(batch, version))
+        for client, verdict in decided:
+            self.tell(client, verdict)
+
+    def _warn(self, text: str) -> None:
+        self.reporter.failed(self.name, "storage", ProtocolError(text))
+
+
+def _feed(batch: Batch, version: Version) -> Feed:
+    return Feed(batch.number, version, batch.changes, tuple([Fed(entity, *reversed(seen)) for entity, seen in batch.documents]), batch.stale)

@@ -19,9 +19,9 @@ from ..scheduler.values import MISSING, Value, freeze
 from ..storage.place import named, spoken
 from ..storage.reading import Reading
 from ..storage.transaction import Transaction
-from .conversion import Conversion
 from .event import Event
-from .places import Places, misplaced, written
+from .homes import Home
+from .places import misplaced, written
 from .plain import plain
 from .surface import checked_seconds
 
@@ -62,16 +62,14 @@ class Moved(BaseException):
 class Reader:
     """The reading half, for functions that only look."""
 
-    __slots__ = ("_conversion", "_fetch", "_places", "_reading", "_ready", "now", "version")
+    __slots__ = ("_home", "_places", "_reading", "now", "version")
     now: float
     version: int
 
-    def __init__(self, reading: Reading, places: Places, conversion: Conversion, *, now: float, version: int) -> None:
+    def __init__(self, reading: Reading, home: Home, *, now: float, version: int) -> None:
         self._reading = reading
-        self._fetch = reading.fetch
-        self._places = places
-        self._conversion = conversion
-        self._ready: Callable[[Read], None] | None = None
+        self._home = home
+        self._places = home.places
         self.now = now
         self.version = version
 
@@ -81,32 +79,30 @@ class Reader:
     def get(self, cell: Cell[T] | Link[T], default: D, *, track: bool = True) -> T | D: ...
     def get(self, cell: Cell[Any] | Link[Any], default: Any = None, *, track: bool = True) -> Any:
         """The value, or the default if there is none. With `track=False` the run does not depend on it."""
-        try:
-            read = self._places[cell]
-        except TypeError:
-            raise misplaced(cell) from None
-        value = self._fetch(read) if track else self._reading.get(read.entity, read.path, track=False)
+        read = self._place(cell)
+        value = self._reading.fetch(read) if track else self._reading.get(read.entity, read.path, track=False)
         if value is MISSING:
-            if self._ready is not None and track:
-                self._ready(read)
+            if track:
+                self._met_nothing(read)
             return default
         if value is None or type(cell) is Link or cell.of is None:  # type: ignore[union-attr]
             return value
-        return self._conversion.read(cell.of, value, read.entity, read.path)  # type: ignore[union-attr]
+        return self._home.conversion.read(cell.of, value, read.entity, read.path)  # type: ignore[union-attr]
 
     def __getitem__(self, cell: Cell[T] | Link[T]) -> T:
         """The value; raises Missing if there is none."""
         try:
-            read = self._places[cell]
-        except TypeError:
-            raise misplaced(cell) from None
-        value = self._fetch(read)
+            home, read = cell.placed  # type: ignore[union-attr]
+        except AttributeError:
+            home, read = None, None
+        if home != self._home.name:
+            read = self._place(cell)
+        value = self._reading.fetch(read)
         if value is MISSING:
-            if self._ready is not None:
-                self._ready(read)
+            self._met_nothing(read)
             raise Missing(f"{named(read.entity, read.path)}: nothing is there; tx.get(cell, default) reads what may be absent")
         of = cell.of if type(cell) is Cell else None
-        found: T = value if of is None else self._conversion.read(of, value, read.entity, read.path)
+        found: T = value if of is None else self._home.conversion.read(of, value, read.entity, read.path)
         return found
 
     def track(self, cell: Cell[Any]) -> None:
@@ -138,11 +134,17 @@ class Reader:
         entity, path, _ = self._place(cell)
         return [self._spoken(address, cell) for address in self._reading.cells(entity, path)]
 
+    def _met_nothing(self, read: Read) -> None:
+        """A tracked read has found nothing."""
+
     def _place(self, cell: object) -> Read:
         try:
-            return self._places[cell]
+            read = self._places[cell]
         except TypeError:  # no hash, so no cell
             raise misplaced(cell) from None
+        if type(cell) is Cell:
+            object.__setattr__(cell, "placed", (self._home.name, read))  # the next look-up costs no hash
+        return read
 
     def _spoken(self, address: Address, asked: Cell[Any], of: Any = None) -> Cell[Any]:
         """Whoever names its home space in a cell gets it named."""
@@ -150,32 +152,37 @@ class Reader:
 
 
 class Tx(Reader):
-    """The transaction of one run. `places` and `conversion` are the runtime's, shared by all runs of the home space; a lone transaction makes its own."""
+    """The transaction of one run. `home` is the runtime's, shared by all runs of that space; a lone transaction names it, and gets one of its own.
+    `awaits` is told of reads that find nothing, with `asking`, and may end the run, so that another node runs first."""
 
-    __slots__ = ("_commit", "_outlet", "_transaction", "attempt", "causes", "event", "node")
+    __slots__ = ("_asking", "_awaits", "_causes", "_commit", "_outlet", "_transaction", "attempt", "event", "node")
     node: str | None
-    causes: tuple[Cell[Any], ...]
     attempt: int
     event: Event | None
 
     def __init__(
-        self, transaction: Transaction, home: str, *, now: float, version: int, outlet: Outlet, node: str | None = None, causes: tuple[Cell[Any], ...] = (), attempt: int = 1,
-        event: Event | None = None, places: Places | None = None, conversion: Conversion | None = None,
-        ready: Callable[[Read], None] | None = None,
+        self, transaction: Transaction, home: Home | str, now: float, version: int, outlet: Outlet, node: str | None = None, causes: tuple[Address, ...] = (), attempt: int = 1,
+        event: Event | None = None, awaits: Callable[[Any, Read], None] | None = None, asking: Any = None,
     ) -> None:  # fmt: skip
+        if type(home) is str:
+            home = Home(home)
         self._reading = self._transaction = transaction
-        self._fetch = transaction.fetch
-        self._places = Places(home) if places is None else places
-        self._conversion = Conversion() if conversion is None else conversion
-        self._ready = ready
+        self._home: Home = home  # type: ignore[assignment]
+        self._places = home.places  # type: ignore[union-attr]
+        self._awaits, self._asking = awaits, asking
         self.now = now
         self.version = version
         self.node = node
-        self.causes = causes
+        self._causes = causes
         self.attempt = attempt
         self.event = event
         self._outlet = outlet
         self._commit: Any = None
+
+    @property
+    def causes(self) -> tuple[Cell[Any], ...]:
+        """What has changed, so that this runs."""
+        return self._home.cells(self._causes)
 
     @property
     def commit(self) -> Any:
@@ -263,6 +270,10 @@ class Tx(Reader):
         """Drop what this run has written. Swallowing the exception does not undo it."""
         self._transaction.abort(reason)
 
+    def _met_nothing(self, read: Read) -> None:
+        if self._awaits is not None:
+            self._awaits(self._asking, read)
+
     def _fitting(self, of: Any, value: Any, read: Read) -> Any:
         """The plain form, if it fits the type. What cannot be stored at all is left for storage to refuse, which knows how to say it."""
         self._transaction.check_open()
@@ -270,7 +281,7 @@ class Tx(Reader):
             value = freeze(plain(value))
         except NotStorable:
             return value
-        self._conversion.read(of, value, read.entity, read.path)
+        self._home.conversion.read(of, value, read.entity, read.path)
         return value
 
     def _store(self, how: Callable[..., Any], entity: Entity, path: Path, *values: Value) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from ..scheduler.cells import Cell
@@ -51,13 +50,12 @@ class Body(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What came of calling the function: what it proposes, and what it raised. `again`: it asked to be run again. `causes` are the run's, as cells.
+    """What came of calling the function: what it proposes, and what it raised. `again`: it asked to be run again. `unready`: it has let another node run first.
     `moved`: what it could not read as of its version any more, so that it did not come to its end."""
 
     proposal: Proposal
     error: ErrorInfo | None = None
     again: bool = False
-    causes: tuple[Cell[Any], ...] = ()
     unready: bool = False
     moved: tuple[Entity, ...] = ()
 
@@ -80,12 +78,8 @@ class Execution:
         spec, _, output, plain = body
         home = self._homes[space]
         self._vain = False
-        transaction = Transaction(self._view, home.name, provenance=_tuple(Provenance, (id, number, causes, None)), group=group, seed=f"{home.name}\0{id}")
-        shown = home.cells(causes) if causes else ()
-        tx = Tx(
-            transaction, home.name, now=now, version=version, node=id, causes=shown, attempt=attempt, outlet=outlet, places=home.places, conversion=home.conversion,
-            ready=None if ready is None else partial(self._met_nothing, ready, spec.kind == "effect"),
-        )  # fmt: skip
+        transaction = Transaction(self._view, home.name, False, _tuple(Provenance, (id, number, causes, None)), group, (home.name, id))
+        tx = Tx(transaction, home, now, version, outlet, id, causes, attempt, None, None if ready is None else self._met_nothing, (ready, spec))
         try:
             value = spec.fn(tx, **spec.args) if spec.args else spec.fn(tx)
             if spec.is_async:
@@ -99,19 +93,20 @@ class Execution:
                     transaction.set(plain[0], plain[1], value)
                 else:
                     tx.set(output, value)
-            return Ran(transaction.finish()[0], None, False, shown)
+            return _tuple(Ran, (transaction.finish()[0], None, False, False, ()))
         except Unready:
-            return Ran(transaction.finish(failed=True)[0], causes=shown, unready=True)
+            return Ran(transaction.finish(failed=True)[0], unready=True)
         except Moved as error:
-            return Ran(transaction.finish(failed=True)[0], causes=shown, moved=error.entities)
+            return Ran(transaction.finish(failed=True)[0], moved=error.entities)
         except self._failures as error:
             if self._vain:  # it follows from what was not there
-                return Ran(transaction.finish(failed=True)[0], causes=shown, unready=True)
-            return _raised(error, id, transaction, output, home.name, shown)
+                return Ran(transaction.finish(failed=True)[0], unready=True)
+            return _raised(error, id, transaction, output, home.name)
 
-    def _met_nothing(self, ready: Ready, is_effect: bool, read: Read) -> None:
+    def _met_nothing(self, asking: tuple[Ready, NodeSpec[..., Any]], read: Read) -> None:
+        ready, spec = asking
         if ready(read):
-            if is_effect:
+            if spec.kind == "effect":
                 raise Unready
             self._vain = True
 
@@ -132,17 +127,17 @@ class Execution:
             self._loop = None
 
 
-def _raised(error: BaseException, id: str, transaction: Transaction, output: Cell[Any] | None, home: str, causes: tuple[Cell[Any], ...]) -> Ran:
+def _raised(error: BaseException, id: str, transaction: Transaction, output: Cell[Any] | None, home: str) -> Ran:
     if isinstance(error, Missing):
-        return _without(transaction, output, home, causes)
+        return _without(transaction, output, home)
     failed = transaction.finish(failed=True)[0]
-    return Ran(failed, causes=causes) if isinstance(error, Aborted) else Ran(failed, told(error, id), isinstance(error, RetryLater), causes)
+    return Ran(failed) if isinstance(error, Aborted) else Ran(failed, told(error, id), isinstance(error, RetryLater))
 
 
-def _without(transaction: Transaction, output: Cell[Any] | None, home: str, causes: tuple[Cell[Any], ...]) -> Ran:
+def _without(transaction: Transaction, output: Cell[Any] | None, home: str) -> Ran:
     """No output: what was written is dropped, and what was there before goes."""
     if output is None or not transaction.open:
-        return Ran(transaction.finish(failed=True)[0], causes=causes)
+        return Ran(transaction.finish(failed=True)[0])
     transaction.drop()
     transaction.delete(*place(output, home))
-    return Ran(transaction.finish()[0], causes=causes)
+    return Ran(transaction.finish()[0])

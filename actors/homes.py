@@ -24,6 +24,8 @@ class Home:
 
     def cells(self, addresses: tuple[Address, ...]) -> tuple[Cell[Any], ...]:
         """The cells of these positions, as a program at home here writes them."""
+        if not addresses:
+            return ()
         known = self._spoken
         try:
             return (known[addresses[0]],) if len(addresses) == 1 else tuple([known[address] for address in addresses])

@@ -60,9 +60,8 @@ class Inline:
         """A transaction of the caller's."""
         checked_group(group)
         transaction = Transaction(self.replica, home, group=group)
-        at = self.loop.homes[home]
         outlet = self.loop.departures(home=home)
-        tx = Tx(transaction, home, now=self.clock.now(), version=self.replica.journal.n, outlet=outlet, places=at.places, conversion=at.conversion)
+        tx = Tx(transaction, self.loop.homes[home], self.clock.now(), self.replica.journal.n, outlet)
         return transaction, tx, outlet
 
     def fresh(self, what: str) -> str:

@@ -22,12 +22,10 @@ from ..storage.proposal import Proposal, Use
 from ..storage.ticket import Committed, Refused
 from ..storage.transaction import Transaction
 from .context import Reader, Tx
-from .conversion import Conversion
 from .event import Event
 from .loop import Loop
 from .nodes import Nodes
 from .outlet import Departing, Departures
-from .places import Places
 from .sent import Outcome, Sent
 from .specs import HandlerSpec
 from .telling import told
@@ -59,7 +57,6 @@ class InlineLane:
         self._queue: deque[Queued] = deque()
         self._handlers: dict[Address, tuple[HandlerSpec[Any, Any], str]] = {}
         self._observer: Node | None = None
-        self._conversion = Conversion()
 
     def handle(self, spec: HandlerSpec[Any, Any], space: str, *, strict: bool = False) -> None:
         """From now on this is the stream's handler. There is one for each stream: another one takes its place, or is refused if that is `strict` (decision 11)."""
@@ -105,7 +102,7 @@ class InlineLane:
         head.closure.update(dict.fromkeys(Read(*place(cell, space)) for cell in spec.reads))
         if spec.preflight is not None:
             transaction = Transaction(self._loop.replica, space)
-            reader = Reader(transaction, Places(space), self._conversion, now=self._loop.clock.now(), version=self._loop.replica.version.n)
+            reader = Reader(transaction, self._loop.homes[space], now=self._loop.clock.now(), version=self._loop.replica.version.n)
             try:
                 with self._loop.inside():
                     spec.preflight(reader, head.event.payload)
@@ -158,7 +155,7 @@ class InlineLane:
         seed = f"{head.sent.receipt}"
         transaction = Transaction(self._loop.replica, space, multi_space=spec.multi_space, provenance=Provenance(spec.id, head.attempt, (), event.id), seed=seed)
         departures = self._loop.departures(event.id, space)
-        tx = Tx(transaction, space, now=now, version=self._loop.replica.version.n, node=spec.id, attempt=head.attempt, event=event, outlet=departures)
+        tx = Tx(transaction, self._loop.homes[space], now, self._loop.replica.journal.n, departures, spec.id, attempt=head.attempt, event=event)
         receipt, _ = place(head.sent.receipt, space)
         try:
             with self._loop.inside():

@@ -15,14 +15,14 @@ from ..scheduler.constants import EVENT_TRACE, HOLD_PASSES, RUN_TRACE
 from ..scheduler.errors import ErrorInfo
 from ..scheduler.explanation import LOOK
 from ..scheduler.invariants import Evidence, Handling, RunRecord, Snapshot
-from ..scheduler.model import VALUE, Read
+from ..scheduler.model import VALUE, Entity, Read
 from ..scheduler.records import Node, Status
 from ..scheduler.runs import Run as Made
 from ..scheduler.settle import PassEnd
 from ..scheduler.unsettled import Unsettled
-from ..storage.commit import Provenance
+from ..storage.commit import Operation, Provenance, Set
 from ..storage.place import spoken
-from ..storage.proposal import Proposal
+from ..storage.proposal import Seen
 from ..storage.ticket import Answer, Refused
 from .event import Event
 from .execution import Ran
@@ -38,21 +38,27 @@ if TYPE_CHECKING:
     from ..storage.replica import Replica
     from .rechecking import Rechecking
 
-_tuple = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost; two are made for every run
+_CLEAN = Status.CLEAN
 RECENT = 100_000  # ids that `ran` remembers between two calls; a test that lets more run asks in between
 
 
 class Note(NamedTuple):
-    """One run of a node, as it is kept."""
+    """One run of a node, as it is kept. Nearly all are dropped unread: what a reader wants is made when he asks, and nothing is held that a run leaves behind anyway."""
 
     made: Made
-    shown: Run
+    version: int
+    error: ErrorInfo | None
+    signed: Provenance
     anew: bool
     wanted: bool
     number: int
     iteration: int
     late: tuple[str, ...]
-    signed: Provenance
+
+    @property
+    def shown(self) -> Run:
+        node, id, causes = self.made
+        return Run(id.node, self.version, tuple(spoken(cause.entity, cause.path or VALUE, node.space) for cause in causes), self.error)
 
 
 class Looking:
@@ -69,15 +75,15 @@ class Looking:
         self.recheck: Rechecking | None = None
         self.passes = self.failures = self.deaf = 0  # deaf: listeners that raised
         self._told = False  # that something does not settle, since everything last did
-        self._notes: deque[Note | Run] = deque(maxlen=RUN_TRACE)
+        self._notes: deque[tuple[Any, ...]] = deque(maxlen=RUN_TRACE)  # the parts of a Note, or a Run of a handler
         self._recent: deque[str] = deque(maxlen=RECENT)
-        self._evidence: dict[str, tuple[int, Proposal, int]] = {}
+        self._evidence: dict[str, tuple[int, dict[Entity, Seen], tuple[Operation, ...], int]] = {}
         self._handled: deque[Handling] = deque(maxlen=EVENT_TRACE)
         self._iterations: dict[int, list[str]] = {}  # of the pass that is being traced
         self._behind: dict[str, tuple[int, int]] = {}  # nodes that became invalid when their iteration had gone past them, and in which that was
         self._began = 0.0
         self._judging = False  # what I4 and I9 need is noted
-        self._now: tuple[int, int, bool, tuple[str, ...]] = (0, 0, True, ())  # of the run that was started last
+        self._late: tuple[str, ...] = ()  # who should have run before the run that was started last, while that is noted
 
     def attach(self, core: Core, replica: Replica) -> None:
         """Whom it looks at."""
@@ -99,42 +105,41 @@ class Looking:
         self._evidence.pop(node.id, None)
 
     def started(self, run: Made, now: float) -> None:
-        settle, node = self._settle, run.node
+        settle = self._settle
         if settle.runs == 1:
             self._began = now  # of the pass
-        late: tuple[str, ...] = ()
         if self.traces.settle is not None:
-            self._iterations.setdefault(settle.iteration, []).append(node.id)
+            self._iterations.setdefault(settle.iteration, []).append(run.node.id)
         if self._judging:
-            late = self._late(node, now)
-        self._now = (settle.number, settle.iteration, node.live_refs > 0 or node.roots > 0 or node.demanded_in == settle.number, late)
+            self._late = self._overtaken(run.node, now)
 
     def ran(self, run: Made, ran: Ran, began: float, ended: float) -> tuple[int, float]:
-        node, id, _ = run
-        tally = self.statistics.ran(id.node, began, ended)
-        anew = tally.generation != id.generation or node.attempts > 0
-        if not ran.unready:
-            tally.generation = id.generation  # an attempt that gave way is no run of it yet
-        number, iteration, wanted, late = self._now
-        shown = _tuple(Run, (id.node, self._journal.n, ran.causes, ran.error))
-        self._notes.append(_tuple(Note, (run, shown, anew, wanted, number, iteration, late, ran.proposal.provenance)))
-        if not node.spec.hidden:
-            self._recent.append(id.node)
+        node, (id, generation, _, _), _ = run
+        tally, settle = self.statistics.ran(id, began, ended), self._settle
+        anew = tally.generation != generation or node.attempts > 0
+        if not ran[3]:
+            tally.generation = generation  # an attempt that gave way is no run of it yet
+        number = settle.number
+        wanted = node.live_refs > 0 or node.roots > 0 or node.demanded_in == number  # as when it began: nothing has reached the core since but loaded documents
+        note = (run, self._journal.n, ran[1], ran[0][6], anew, wanted, number, settle.iteration, self._late)
+        self._notes.append(note)
+        if not node.spec[1]:
+            self._recent.append(id)
             if self.traces.runs is not None:
-                self.traces.runs.append(_traced(shown) | {"began": began, "ended": ended, "pass": number, "iteration": iteration})
+                self.traces.runs.append(_traced(Note(*note).shown) | {"began": began, "ended": ended, "pass": number, "iteration": settle.iteration})
         return tally.runs, tally.seconds / tally.runs
 
     def made(self, run: Made, ran: Ran, answer: Answer, began: float) -> None:
         """The run is over, and its commit is in the log or refused."""
-        node, id, _ = run
+        node, proposal = run[0], ran[0]
         if type(answer) is Refused:
-            self._evidence.pop(id.node, None)
+            self._evidence.pop(node.id, None)
             return
         if node.live_refs > 0 or node.roots > 0:
-            self._evidence[id.node] = (id.generation, ran.proposal, answer.version.n)
-        if ran.proposal.operations:
-            for place in strays(node, ran.proposal):
-                self.violations.add("surface", id.node, str(spoken(place.entity, place.path, node.space)))
+            self._evidence[node.id] = (node.generation, proposal[1], proposal[3], answer[0][1])
+        if proposal[3] and not _usual(node, proposal[3]):
+            for place in strays(node, proposal):
+                self.violations.add("surface", node.id, str(spoken(place.entity, place.path, node.space)))
         if self.recheck is not None:
             self.recheck.check(run, ran, began, self._journal.n)
 
@@ -160,7 +165,7 @@ class Looking:
         """Nothing is runnable. What is demanded and held by a gate was passed over."""
         self.unsettled.rested()
         for node in self._settle.work:
-            if node.status is not Status.CLEAN and node.live and node.gate is not None and node.gate.eligible_at > now:
+            if node.status is not _CLEAN and node.live and node.gate is not None and node.gate.eligible_at > now:
                 self.statistics.skip(node.id)
 
     def handled(self, handler: str, event: Event, error: ErrorInfo | None, version: int, reads: Iterable[Read]) -> None:
@@ -198,14 +203,15 @@ class Looking:
         return found
 
     def run_log(self) -> list[Run]:
-        return [note if isinstance(note, Run) else note.shown for note in self._notes if isinstance(note, Run) or not note.made.node.spec.hidden]
+        return [note if isinstance(note, Run) else Note(*note).shown for note in self._notes if isinstance(note, Run) or not note[0].node.spec.hidden]
 
     def snapshot(self) -> Snapshot:
         """What the invariants look at."""
         self._judging = self._judging or self._settle.over  # of the pass that is under way it is not known what went before
-        runs = [RunRecord(n.made.id, n.made.causes, n.wanted, n.anew, n.number, n.iteration, n.late, n.signed) for n in self._notes if isinstance(n, Note)]
+        notes = [Note(*note) for note in self._notes if not isinstance(note, Run)]
+        runs = [RunRecord(n.made.id, n.made.causes, n.wanted, n.anew, n.number, n.iteration, n.late, n.signed) for n in notes]
         evidence = {
-            id: Evidence(generation, proposal.seen, frozenset(operation.entity for operation in proposal.operations), n) for id, (generation, proposal, n) in self._evidence.items()
+            id: Evidence(generation, seen, frozenset(operation.entity for operation in operations), n) for id, (generation, seen, operations, n) in self._evidence.items()
         }
         settle = self._settle
         return Snapshot(
@@ -223,7 +229,7 @@ class Looking:
 
     # Inside
 
-    def _late(self, node: Node, now: float) -> tuple[str, ...]:
+    def _overtaken(self, node: Node, now: float) -> tuple[str, ...]:
         """Who should have run before it: asked of a node that is about to run. What became invalid, was registered again or got
         eligible only when the cursor had passed is another iteration's."""
         settle, back, here = self._settle, self._core.graph.heights.back, (self._settle.number, self._settle.iteration)
@@ -243,3 +249,9 @@ class Looking:
 
 def _traced(run: Run) -> dict[str, Any]:
     return {"node": run.node, "version": run.version, "causes": [str(cause) for cause in run.causes], "error": run.error.message if run.error is not None else None}
+
+
+def _usual(node: Node, operations: tuple[Operation, ...]) -> bool:
+    """It puts a whole value at its one output, as the runtime does with what a function returns: nothing of that can stray."""
+    plain, first = node.spec[3], operations[0]
+    return plain is not None and first[0] is plain[0] and len(operations) == 1 and isinstance(first, Set) and len(first[1]) == 1 and plain[1] == VALUE

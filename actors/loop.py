@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-from ..scheduler.core import Core, Listener
+from ..scheduler.core import Core
 from ..scheduler.errors import InsideRun, Misuse, Stuck, WaitTimeout
 from ..scheduler.ids import shown
 from ..scheduler.log import Entry, RunId
@@ -24,43 +24,11 @@ from ..storage.replica import Replica
 from ..storage.ticket import Answer, Committed, Refused, Unchanged
 from .breakpoints import Breakpoints
 from .clock import Clock, VirtualClock
-from .execution import Execution, Ran
+from .execution import Execution
 from .homes import Homes
+from .neighbours import Ears, Household, Lane
 from .offstage import Offstage
 from .outlet import Departures
-
-
-class Lane(Protocol):
-    """Where events wait."""
-
-    def step(self, now: float) -> bool:
-        """Handle the head, if its time has come. True: something was done."""
-
-    def parked_until(self, now: float) -> float | None:
-        """When the head may be handled at the earliest; None: nothing waits for a time."""
-
-    def ready(self, now: float) -> bool: ...
-
-
-class Household(Protocol):
-    """Who makes nodes by demand, and forgets them."""
-
-    def demand(self, reads: Iterable[Read]) -> None: ...
-
-    def tidy(self) -> None: ...
-
-
-class Ears(Listener, Protocol):
-    """Who looks on at the loop."""
-
-    def ran(self, run: Run, ran: Ran, began: float, ended: float) -> tuple[int, float]:
-        """Returns the number of runs of this node and their mean, for the gates."""
-
-    def made(self, run: Run, ran: Ran, answer: Answer, began: float) -> None:
-        """The run is over, and its commit is in the log or refused."""
-
-    def rested(self, now: float) -> None:
-        """Nothing is runnable."""
 
 
 class Inside:
@@ -85,9 +53,11 @@ class Loop:
         self.homes = Homes()
         self._execution = Execution(replica, self.homes)
         self.departures = Departures  # or a stricter kind
+        self._spare: Departures | None = None  # of a run that asked for nothing, as most do: the next one takes it over
         self.breakpoints = Breakpoints()
         self._offstage = Offstage(core.idle.background, clock)
         self._running = False
+        self._at: float | None = None  # while a run is being committed, when it ended: one decision, one time
         self.closed = False
         self.lane: Lane | None = None
         self.household: Household | None = None
@@ -133,7 +103,7 @@ class Loop:
             self._runs()
             if self.lane is not None and self.breakpoints.stopped is None:
                 self.lane.step(self.clock.now())
-            if self.breakpoints.stopped is None:
+            if core.settle.work and self.breakpoints.stopped is None:
                 self._runs(materializers=True)
         finally:  # also of a pass that the user interrupts
             core.end(self.clock.now())
@@ -248,7 +218,7 @@ class Loop:
 
     def _make(self, run: Run, began: float) -> None:
         node, id, causes = run
-        n, departures = self.replica.journal.n, self.departures(id, node.space)
+        n, departures = self.replica.journal.n, self.departures(id, node.space) if self._spare is None else self._spare.of(id, node.space)
         was, self._running = self._running, True
         try:
             ran = self._execution.run(node.spec, node.space, id[0], id[2], causes, node.group, node.attempts + 1, began, n, departures, partial(self._missed, node))
@@ -257,28 +227,38 @@ class Loop:
             raise
         finally:
             self._running = was
-        ended = self.clock.now()
-        runs, mean = self._ears.ran(run, ran, began, ended)
-        if not ran.unready:
+            self._spare = None if departures.children or departures.events else departures
+        proposal, error, again, unready, _ = ran
+        ended, ears = self.clock.now(), self._ears
+        runs, mean = ears.ran(run, ran, began, ended)
+        if not unready:
             self.core.gates.ran(node, ended, runs, mean)
-        answer = self.replica.commit(ran.proposal, id)
+        self._at = ended
+        try:
+            answer = self.replica.commit(proposal, id)
+        finally:
+            self._at = None
         if self.household is not None:
-            self.household.demand(ran.proposal.reads)
-        if ran.unready:
+            self.household.demand(proposal[2])
+        if unready:
             self.core.runs.unready(id)
-        elif ran.error is not None:
-            if ran.again:
-                self.core.runs.later(id, ran.error)
+        elif error is not None:
+            if again:
+                self.core.runs.later(id, error)
             else:
-                self.core.runs.failed(id, ran.error)
-        elif (departures.children or departures.events) and type(answer) is not Refused:
+                self.core.runs.failed(id, error)
+        elif self._spare is None and type(answer) is not Refused:
             self.departed(id.node, node.space, departures)
-        if node.attempts and ran.error is None:
-            if type(answer) is Committed:
-                answer.ticket.on_verdict(lambda verdict: self._decided(id, verdict))
-            elif type(answer) is Unchanged:
-                self.core.runs.accepted(id)
-        self._ears.made(run, ran, answer, began)
+        if node.attempts and error is None:
+            self._attempted(id, answer)
+        ears.made(run, ran, answer, began)
+
+    def _attempted(self, run: RunId, answer: Answer) -> None:
+        """A run that was refused before has been made again."""
+        if type(answer) is Committed:
+            answer.ticket.on_verdict(lambda verdict: self._decided(run, verdict))
+        elif type(answer) is Unchanged:
+            self.core.runs.accepted(run)
 
     def _missed(self, node: Node, read: Read) -> bool:
         """A run has found nothing there: does it wait for a writer? A member of a family gets its node, which is then about to write."""
@@ -291,7 +271,7 @@ class Loop:
             self.core.runs.accepted(run)
 
     def _heard(self, entry: Entry) -> None:
-        self.core.apply(entry, self.clock.now())
+        self.core.apply(entry, self._at or self.clock.now())
 
     def _holders(self, gated: bool) -> str:
         names = [node.id for node in self.core.idle.holders(self.clock.now())] if gated else []

@@ -30,7 +30,7 @@ class Observing:
     def read(self, cells: Sequence[Cell[Any] | Link[Any]], home: str) -> tuple[list[Any], Transaction]:
         """What is stored, all of one version."""
         transaction = Transaction(self._loop.replica, home)
-        tx = Tx(transaction, home, now=self._loop.clock.now(), version=self._loop.replica.version.n, outlet=Departures())
+        tx = Tx(transaction, self._loop.homes[home], now=self._loop.clock.now(), version=self._loop.replica.version.n, outlet=Departures())
         return [tx.get(cell) for cell in cells], transaction
 
     def pull(self, cells: Sequence[Cell[Any]], home: str, timeout: float | None) -> list[Any]:

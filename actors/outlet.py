@@ -37,6 +37,11 @@ class Departures:
         self.children: Sequence[NodeSpec[..., Any]] = ()
         self.events: Sequence[Departing] = ()
 
+    def of(self, origin: object, home: str) -> Departures:
+        """This, for another run; only for one that nothing was asked of."""
+        self._origin, self._home = origin, home
+        return self
+
     @property
     def any(self) -> bool:
         return bool(self.children or self.events)

@@ -16,15 +16,17 @@ from ..storage.commit import Delete, Operation, Set
 from ..storage.patch import apply
 from ..storage.proposal import Proposal
 
+_EFFECT = Kind.EFFECT  # asking the enumeration costs as much as the comparison
+
 
 def strays(node: Node, proposal: Proposal) -> list[Address]:
     """The positions outside of the surface that this run writes. The usual run, which puts a whole value at its one output, is seen at a glance."""
-    operations, outputs = proposal.operations, node.surface.outputs
-    if not operations or node.kind is Kind.EFFECT or node.surface.envelope:
+    operations, (outputs, envelope, _) = proposal[3], node.surface
+    if not operations or node.kind is _EFFECT or envelope:
         return []
     if len(operations) == 1 and len(outputs) == 1:
         operation, output = operations[0], outputs[0]
-        if output.path == VALUE and isinstance(operation, Set) and output[:3] == operation.entity and len(operation.document) == 1:
+        if isinstance(operation, Set) and len(operation[1]) == 1 and output[3] == VALUE and output[:3] == operation[0]:
             return []
     found: dict[Address, None] = {}
     for operation in operations:

@@ -50,13 +50,14 @@ class _Fixed:
 class Cell(_Fixed, Generic[T]):
     """A position in a document."""
 
-    __slots__ = ("_hash", "id", "of", "path", "scope", "space")
+    __slots__ = ("_hash", "id", "of", "path", "placed", "scope", "space")
     space: str | None
     scope: str
     id: str
     path: Path
     of: Any
     _hash: int
+    placed: tuple[str, Any]  # a mark, once it was read: the home it was last read from, and what that comes to there; no part of its value
 
     def __init__(self, space: str | None, scope: str, id: str, path: Path = (), of: Any = None) -> None:
         put = object.__setattr__

@@ -13,6 +13,8 @@ from .constants import AUTO_DEBOUNCE, AUTO_DEBOUNCE_MEAN, AUTO_DEBOUNCE_RUNS
 from .gate import Gate
 from .records import Kind, Node, Status
 
+_EFFECT, _NEVER_RAN = Kind.EFFECT, Status.NEVER_RAN  # asking the enumeration costs as much as the comparison
+
 
 class GateConfig(NamedTuple):
     debounce: float | None = None
@@ -54,7 +56,7 @@ class Gates:
 
     def invalidated(self, node: Node, now: float) -> None:
         gate = node.gate
-        if gate is not None and (node.kind is Kind.EFFECT or node.status is not Status.NEVER_RAN or node.provisional):
+        if gate is not None and (node.kind is _EFFECT or node.status is not _NEVER_RAN or node.provisional):
             gate.arm(now)
 
     def ran(self, node: Node, ended: float, runs: int, mean: float) -> None:
@@ -63,7 +65,7 @@ class Gates:
         gate = node.gate
         if gate is not None:
             gate.ran(ended)
-        if node.kind is Kind.EFFECT and runs >= AUTO_DEBOUNCE_RUNS and mean >= AUTO_DEBOUNCE_MEAN:
+        if runs >= AUTO_DEBOUNCE_RUNS and node.kind is _EFFECT and mean >= AUTO_DEBOUNCE_MEAN:
             gate = self.gate_of(node.id, node)
             if gate.auto and gate.debounce is None:
                 gate.debounce, gate.auto_debounced = AUTO_DEBOUNCE, True

@@ -21,7 +21,8 @@ class Idle:
         self.background = Background()
 
     def runnable(self, now: float) -> bool:
-        return any(self._settle.runnable(node, now) for node in self._settle.work)
+        settle = self._settle
+        return bool(settle.work) and any(settle.runnable(node, now) for node in settle.work)
 
     def wake(self, now: float) -> float | None:
         """When the first of what is gated may run."""

@@ -17,27 +17,22 @@ from .overlap import is_prefix
 
 
 class ReadSet:
-    """Immutable; ordered by document, path, depth."""
+    """Immutable; ordered by document, path, depth.
 
-    __slots__ = ("_held", "_key", "_reads", "_spelled")
+    But for a mark: `spelling` is what the last run read that came to this set, in its order. A run that reads the same cells each time is recognised by it, without a look into
+    its reads."""
+
+    __slots__ = ("_held", "_key", "_reads", "spelling")
     _reads: tuple[Read, ...]
     _held: frozenset[Read]
     _key: bytes | None
-    _spelled: tuple[Read, ...] | None
+    spelling: tuple[Read, ...] | None
 
     def __init__(self, reads: Iterable[Read] = ()) -> None:
         self._reads = _compacted(reads)
         self._held = frozenset(self._reads)
         self._key = None
-        self._spelled = None
-
-    def spells(self, reads: tuple[Read, ...]) -> bool:
-        """Were these, in this order, the last to be `spelled`? A run that reads the same cells each time is recognised without looking into its reads."""
-        return reads == self._spelled
-
-    def spelled(self, reads: tuple[Read, ...]) -> None:
-        """A run whose reads come to this set has read these, in this order."""
-        self._spelled = reads
+        self.spelling = None
 
     def reads(self) -> tuple[Read, ...]:
         return self._reads

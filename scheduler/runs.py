@@ -20,7 +20,7 @@ from .records import Node, Status
 from .registry import Registry
 from .rejection import Fate, Rejection
 
-_CLEAN, _COMMITTED = Status.CLEAN, Outcome.COMMITTED  # asking the enumeration costs as much as the comparison
+_CLEAN, _DONE = Status.CLEAN, (Outcome.COMMITTED, Outcome.UNCHANGED)  # asking the enumeration costs as much as the comparison
 _new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost
 
 
@@ -53,17 +53,18 @@ class Runs:
         node = self._registry.nodes.get(run[0])
         if node is None or node.generation != run[1]:
             return
-        reads = node.reads
-        if not reads.spells(result.reads):
-            self._graph.read(node, reads.renewed(dict.fromkeys(result.reads)))
-            node.reads.spelled(result.reads)
-        self._invalidation.settle(node, result, n)
-        if result.outcome is _COMMITTED:
+        _, outcome, reads, _, moved, _, why = result
+        if reads != node.reads.spelling:
+            self._graph.read(node, node.reads.renewed(dict.fromkeys(reads)))
+            node.reads.spelling = reads
+        if moved or node.causes:
+            self._invalidation.settle(node, result, n)
+        else:
+            node.status = _CLEAN
+        if outcome in _DONE:
             node.failed = None
-        elif result.outcome is Outcome.REFUSED and result.rejection is not None:
-            self.refused(result.run, result.rejection)
-        elif result.outcome is not Outcome.FAILED:
-            node.failed = None
+        elif outcome is Outcome.REFUSED and why is not None:
+            self.refused(run, why)
 
     def failed(self, run: RunId, error: ErrorInfo) -> None:
         """The function raised. It runs again when something that it read changes."""

@@ -26,7 +26,7 @@ from .records import Node, Status
 from .registry import Registry
 from .ways import Ways
 
-_CLEAN = Status.CLEAN  # asking the enumeration costs as much as the comparison
+_CLEAN, _NEVER_RAN = Status.CLEAN, Status.NEVER_RAN  # asking the enumeration costs as much as the comparison
 _START = (-(1 << 60), 0)
 
 
@@ -143,7 +143,7 @@ class Settle:
             del self.provisional[node]
             self._graph.undemand(node)
         self.backoffs.relent()
-        return PassEnd(self.number, self.iteration, self.runs, tuple(node.id for node in self.backoffs.deferred))
+        return PassEnd(self.number, self.iteration, self.runs, tuple([node.id for node in self.backoffs.deferred]))
 
     def runnable(self, node: Node, now: float) -> bool:
         """The one oracle of "is there work" (pitfall B-37). What a pass has used up or put off holds inside it alone: between two, it is asked for the next."""
@@ -182,7 +182,7 @@ class Settle:
 
     def _open(self, now: float, materializers: bool) -> bool:
         """Begin the next iteration, unless there is nothing to run or this pass has had enough."""
-        runnable = [node for node in self.work if self.runnable(node, now)]
+        runnable = [node for node in self.work if self.runnable(node, now)] if self.work else []
         cycling = self.backoffs.cycling(runnable, now) if self.backoffs.spent else []
         if cycling:
             self.backoffs.put_off(cycling, now)
@@ -226,6 +226,9 @@ class Settle:
 
     def _waits(self, node: Node, now: float) -> bool:
         """Is there something that must run before it? Then that is put ahead of it."""
+        if node.parent is None and node.status is not _NEVER_RAN and not self._graph.envelopes and (node.live_refs > 0 or node.roots > 0):
+            self._ensured.add(node)  # nothing can be in its way, now or later in this iteration
+            return False
         parent = None if node.parent is None else self._parent_first(node, now)
         if parent is not None and (self._idle_priority or not parent.materializer):
             if (parent.height, parent.ordinal) > self.cursor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..scheduler.log import ReadAt
-from ..scheduler.model import VALUE, Change, CommitId, Entity, Path, Read
+from ..scheduler.model import VALUE, Change, CommitId, Entity, Read
 from ..scheduler.values import MISSING, ReadOnlyDict, Value, same
 from .commit import ConfirmedRead, PendingRead
 from .overlay import Overlay
@@ -18,7 +18,6 @@ from .proposal import Proposal, Use
 _new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost; several are made for every run
 _BOTH = Use.BOTH
 _KEY = VALUE[0]
-_NOBODY: frozenset[CommitId] = frozenset()
 _SCALARS = frozenset({int, float, bool, str, type(None)})
 
 
@@ -29,49 +28,47 @@ class Glance(NamedTuple):
     at: tuple[ReadAt, ...]
     confirmed: tuple[ConfirmedRead, ...]
     pending: tuple[PendingRead, ...]
-    layers: frozenset[CommitId]
+    layers: tuple[CommitId, ...]
 
 
 def glance(proposal: Proposal, documents: dict[Entity, Overlay]) -> Glance | None:
-    space, seen, reads = proposal[:3]
-    at: dict[Entity, ReadAt] = {}
+    space, seen, reads = proposal[0], proposal[1], proposal[2]
+    at: list[ReadAt] = []
     confirmed: list[ConfirmedRead] = []
     pending: list[PendingRead] = []
-    layers: frozenset[CommitId] = _NOBODY
+    layers: tuple[CommitId, ...] = ()
     for read, use in reads.items():
-        entity, path, deep = read
+        entity = read[0]
         overlay = documents.get(entity)
-        if use is not _BOTH or overlay is None or seen.get(entity) is not overlay.seen or entity in at:
+        if use is not _BOTH or overlay is None or seen.get(entity) is not overlay.seen:
             return None
-        parts, n = overlay.parts, overlay.seen[1]
-        stamp = overlay.stamp if not parts else parts[-1].id if parts[-1].applies else overlay.shown_stamp
-        told = overlay.at
-        if told is None or told[1] != n or told[2] is not stamp:
-            told = overlay.at = _new(ReadAt, (entity, n, stamp))
-        at[entity] = told
+        at.append(overlay.at or overlay.tell())
         if entity[0] != space:
             continue
-        if parts:
-            mine = _pending(overlay, path, deep)
+        if overlay.parts:
+            mine = _pending(overlay, read)
             pending.append(mine)
-            layers = layers.union(mine[3]) if layers else frozenset(mine[3])
+            layers = layers + mine[3] if layers else mine[3]
         else:
             known = overlay.declared
-            if known is None or known[1] != path or known[2] != overlay.seq or known[3] is not deep:
-                known = overlay.declared = _new(ConfirmedRead, (entity, path, overlay.seq, deep, None))
+            if known is None or known[2] != overlay.seq or known[1] != read[1] or known[3] is not read[2]:
+                known = overlay.declared = _new(ConfirmedRead, (entity, read[1], overlay.seq, read[2], None))
             confirmed.append(known)
-    return _new(Glance, (tuple(reads), tuple(at.values()), tuple(confirmed), tuple(pending), layers))  # type: ignore[no-any-return]
+    if len(at) > 1 and len(set(map(id, at))) < len(at):  # a document that was read at several places
+        return None
+    return _new(Glance, (tuple(reads), tuple(at), tuple(confirmed), tuple(pending), layers))  # type: ignore[no-any-return]
 
 
-def _pending(overlay: Overlay, path: Path, deep: bool) -> PendingRead:
+def _pending(overlay: Overlay, read: Read) -> PendingRead:
     """A read through all layers of a document."""
+    _, path, deep = read
     parts = overlay.parts
     if len(parts) > 1:
         return _new(PendingRead, (overlay.entity, path, overlay.seq, overlay.layers(), deep))  # type: ignore[no-any-return]
     part = parts[0]
     known = part.declared
     if known is None or known[1] != path or known[2] != overlay.seq or known[4] is not deep:
-        known = part.declared = _new(PendingRead, (overlay.entity, path, overlay.seq, part.alone, deep))
+        known = part.declared = _new(PendingRead, (overlay.entity, path, overlay.seq, (part.id,), deep))
     return known
 
 
@@ -81,6 +78,6 @@ def replaced(entity: Entity, before: Value, after: Value) -> Change | None:
         return None
     old, new = before.get(_KEY, MISSING), after.get(_KEY, MISSING)
     kind = type(old)
-    if kind not in _SCALARS or type(new) not in _SCALARS or (old is new if kind is not type(new) else same(old, new) if kind is float else old == new):
+    if kind not in _SCALARS or type(new) not in _SCALARS or (old == new if kind is int and type(new) is int else same(old, new)):
         return None
     return _new(Change, (entity, VALUE, old, new, -1))  # type: ignore[no-any-return]

@@ -28,7 +28,7 @@ from .settlement import Settlement
 from .ticket import Answer, Committed, Refused, Unchanged
 
 _new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost
-_COMMITTED = Outcome.COMMITTED
+_COMMITTED, _UNCHANGED = Outcome.COMMITTED, Outcome.UNCHANGED
 _WHOLE = frozenset({Put, Set})
 
 
@@ -42,7 +42,7 @@ class Intake:
         self._documents, self._layers, self._journal, self._settlement, self._find, self._links, self._link = documents, layers, journal, settlement, find, links, link
         self._local_seq = 0  # one count for all spaces, so that an id is unique even where two spaces know this replica by one session
 
-    def commit(self, proposal: Proposal, run: RunId | None) -> Answer:
+    def commit(self, proposal: Proposal, run: RunId | None = None) -> Answer:
         """A run that the caller names is held against the fences."""
         if run is not None:
             if (run[3] != self.fences.token or run[0] in self.fences.removed) and (fenced := self.fences.refusal(run)) is not None:
@@ -77,8 +77,7 @@ class Intake:
         entity, document = operation
         overlay = self._documents.get(entity) or self._find(entity)
         change = replaced(entity, overlay.seen[0], document)
-        look = glance(proposal, self._documents) if change is not None else None
-        if change is None or look is None:
+        if change is None or (look := glance(proposal, self._documents)) is None:
             return None
         reads, at, confirmed, pending, rests = look
         link = self._links.get(space) or self._link(space)
@@ -115,11 +114,11 @@ class Intake:
         try:
             layer.link.send(commit)
         except Exception as error:  # a link that does not take it, whatever the reason, is like a refusal that no frame will follow
-            self._journal.append(entry)
+            self._journal.enter(entry)
             self._settlement.doom(layer, Rejected(id, rejection(error), 0))
             self._settlement.step((), (id,))
         else:
-            self._journal.append(entry)
+            self._journal.enter(entry)
         return _new(Committed, (version, layer))  # type: ignore[no-any-return]
 
     def _unchanged(self, proposal: Proposal, run: RunId | None, leans: frozenset[CommitId]) -> Unchanged:
@@ -127,7 +126,7 @@ class Intake:
             return Unchanged(self._journal.version)
         if leans:
             self._layers.lean(run, leans)
-        return Unchanged(self._result(self._run_result(proposal, run, Outcome.UNCHANGED, leans)))
+        return Unchanged(self._result(self._run_result(proposal, run, _UNCHANGED, leans)))
 
     def refuse(self, proposal: Proposal, run: RunId | None, error: WeftError, after: tuple[CommitId, ...] = ()) -> Refused:
         why = rejection(error)
@@ -144,7 +143,7 @@ class Intake:
 
     def _result(self, result: RunResult) -> Version:
         version = self._journal.next()
-        self._journal.append(ResultEntry(version, result))
+        self._journal.enter(_new(ResultEntry, (version, result)))
         return version
 
     def _run_result(self, proposal: Proposal, run: RunId, outcome: Outcome, leans: Iterable[CommitId] = (), why: Rejection | None = None) -> RunResult:

@@ -29,6 +29,7 @@ class Journal:
         self.epoch = epoch
         self.n = 0  # of the newest entry
         self._subscribers: tuple[Subscriber, ...] = ()
+        self._only: Subscriber | None = None  # the subscriber, if there is one alone, and nothing has to be kept
         self._holders: dict[str, int] = {}  # name -> acknowledged up to
         self._kept: deque[Entry] = deque()
         self._waiting: deque[Entry] = deque()
@@ -44,9 +45,6 @@ class Journal:
 
     def append(self, *entries: Entry) -> None:
         """Entries that belong to one step are all numbered before the first is delivered."""
-        if len(entries) == 1 and not (self._delivering or self._holders or self._waiting) and len(self._subscribers) == 1 and entries[0][0] == (self.epoch, self.n + 1):
-            self._deliver_one(entries[0])
-            return
         for entry in entries:
             self.n += 1
             if entry.version != (self.epoch, self.n):
@@ -57,22 +55,44 @@ class Journal:
         if not self._delivering:
             self._deliver([])
 
+    def enter(self, entry: Entry) -> None:
+        """`append` of one entry. The common case is short: nothing is on its way, nothing is kept, one subscriber."""
+        only = self._only
+        if only is None or self._delivering or self._waiting or entry[0][1] != self.n + 1 or entry[0][0] != self.epoch:
+            self.append(entry)
+            return
+        self.n += 1
+        self._delivering = True
+        try:
+            only(entry)
+        except Exception as error:
+            self._delivering = False
+            self._deliver([error])
+        finally:
+            self._delivering = False
+        if self._waiting:
+            self._deliver([])
+
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """From the next entry on; call the answer to stop."""
         self._subscribers = (*self._subscribers, subscriber)
+        self._regard()
 
         def stop() -> None:
             self._subscribers = tuple(other for other in self._subscribers if other is not subscriber)
+            self._regard()
 
         return stop
 
     def hold(self, name: str) -> None:
         """From the next entry on, keep what `name` has not acknowledged."""
         self._holders.setdefault(name, self.n)
+        self._regard()
 
     def acknowledge(self, name: str, n: int) -> None:
         """`name` has applied everything up to `n`. Older acknowledgements that come late change nothing."""
         self._holders[name] = max(self._holders.get(name, 0), min(n, self.n))
+        self._regard()
         self._trim()
 
     def acknowledged(self, name: str) -> int:
@@ -81,6 +101,7 @@ class Journal:
 
     def release(self, name: str) -> None:
         self._holders.pop(name, None)
+        self._regard()
         self._trim()
 
     def after(self, n: int) -> tuple[Entry, ...] | None:
@@ -95,19 +116,8 @@ class Journal:
         while self._kept and self._kept[0].version.n <= done:
             self._kept.popleft()
 
-    def _deliver_one(self, entry: Entry) -> None:
-        """The common case: nothing is on its way, nothing is kept, one subscriber."""
-        self.n += 1
-        errors: list[Exception] = []
-        self._delivering = True
-        try:
-            self._subscribers[0](entry)
-        except Exception as error:
-            errors.append(error)
-        finally:
-            self._delivering = False
-        if self._waiting or errors:
-            self._deliver(errors)
+    def _regard(self) -> None:
+        self._only = self._subscribers[0] if len(self._subscribers) == 1 and not self._holders else None
 
     def _deliver(self, errors: list[Exception]) -> None:
         self._delivering = True

@@ -7,7 +7,7 @@ Invariants
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ..scheduler.log import RunId
 from ..scheduler.model import CommitId, Entity
@@ -21,7 +21,7 @@ class Layer(Ticket):
 
     __slots__ = ("link", "parts", "rests", "run", "space")
 
-    def __init__(self, id: CommitId, space: str, link: Link, parts: dict[Entity, Part], rests: frozenset[CommitId], run: RunId | None) -> None:
+    def __init__(self, id: CommitId, space: str, link: Link, parts: dict[Entity, Part], rests: Collection[CommitId], run: RunId | None) -> None:
         self.id = id
         self.verdict = None
         self.settled = False

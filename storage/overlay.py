@@ -27,7 +27,7 @@ _new: Any = tuple.__new__  # what the class of a named tuple calls in the end, a
 class Part:
     """What one layer does to one document. `seq` is 0 until its commit is accepted; `applies` is False while what lies below does not fit it."""
 
-    __slots__ = ("after", "alone", "applies", "declared", "id", "operations", "seq")
+    __slots__ = ("after", "applies", "declared", "id", "operations", "seq")
 
     def __init__(self, id: CommitId, operations: Sequence[Operation], after: Value) -> None:
         self.id = id
@@ -35,7 +35,6 @@ class Part:
         self.after = after
         self.seq = 0
         self.applies = True
-        self.alone = (id,)  # the layers of a document that has this one only
         self.declared: PendingRead | None = None  # the read that was last made through this part alone: many read the same
 
     def over(self, below: Value) -> Value:
@@ -57,8 +56,8 @@ class Overlay:
         self.stamp: Stamp = loaded.stamp
         self.parts: list[Part] = []
         self.seen = Seen(loaded.document, n)
-        self.at: ReadAt | None = None  # position and stamp as last told, and the confirmed read last declared: many read the same
-        self.declared: ConfirmedRead | None = None
+        self.at: ReadAt | None = None  # position and stamp, if they were told since they last changed: many read the same
+        self.declared: ConfirmedRead | None = None  # the confirmed read that was last made
         self.stale = False  # what lies under some part has changed since it was rendered
 
     @property
@@ -69,6 +68,11 @@ class Overlay:
                 return part.id
         return self.stamp
 
+    def tell(self) -> ReadAt:
+        """Position and stamp, for whoever reads it now."""
+        self.at = _new(ReadAt, (self.entity, self.seen[1], self.shown_stamp))
+        return self.at
+
     def layers(self) -> tuple[CommitId, ...]:
         return tuple(part.id for part in self.parts)
 
@@ -76,6 +80,7 @@ class Overlay:
         """A new layer on top; its `after` is what is seen from log position `n` on."""
         self.parts.append(part)
         self.seen = _new(Seen, (part.after, n))
+        self.at = None
 
     def accepted(self, verdict: Accepted) -> None:
         for part in self.parts:
@@ -88,14 +93,14 @@ class Overlay:
             return False
         self.confirmed, self.seq, self.stamp = delivered.document, delivered.seq, delivered.stamp
         self.parts = [part for part in self.parts if not 0 < part.seq <= self.seq]
-        self.stale = True
+        self.stale, self.at = True, None
         return True
 
     def fold(self, id: CommitId) -> bool:
         """An accepted part becomes confirmed. Says whether its operations applied; if they did not, the replica's confirmed state is not the engine's."""
         parts = self.parts
         if parts and parts[0].id is id and parts[0].seq > self.seq and not self.stale:  # the common case
-            part = parts.pop(0)
+            part = parts.pop(0)  # what is shown, and by whom, stays as it is
             self.confirmed, self.seq, self.stamp = part.after, part.seq, id
             return True
         index, found = self._find(id)
@@ -103,6 +108,7 @@ class Overlay:
             return True  # a delivered document already held it
         part = found
         del parts[index]
+        self.at = None
         if part.seq <= self.seq:
             self.stale = True
             return True
@@ -122,7 +128,7 @@ class Overlay:
         index, part = self._find(id)
         if part is not None:
             del self.parts[index]
-            self.stale = True
+            self.stale, self.at = True, None
 
     def render(self) -> Value:
         """What is to be seen now."""
@@ -133,11 +139,12 @@ class Overlay:
             except PatchApplyError:
                 part.after, part.applies = value, False
             value = part.after
-        self.stale = False
+        self.stale, self.at = False, None
         return value
 
     def show(self, document: Value, n: int) -> None:
         self.seen = Seen(document, n)
+        self.at = None
 
     def _find(self, id: CommitId) -> tuple[int, Part | None]:
         for index, part in enumerate(self.parts):

@@ -5,7 +5,7 @@ whole group goes in at once, and what is used at least once a generation stays.
 """
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -52,10 +52,12 @@ class Recent(Generic[K, V]):
         self._young.pop(key, None)
         self._old.pop(key, None)
 
-    def drop_all(self, keys: Iterable[K]) -> None:
-        if self._young or self._old:
-            for key in keys:
-                self.drop(key)
+    def drop_all(self, keys: Collection[K]) -> None:
+        for held in (self._young, self._old):
+            if held:
+                forget = held.pop
+                for key in keys:
+                    forget(key, None)
 
     def clear(self) -> None:
         self._young, self._old = {}, {}

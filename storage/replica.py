@@ -28,7 +28,7 @@ from .link import Connect, Delivered, Frame, Link
 from .overlay import Overlay
 from .proposal import Proposal, Seen
 from .settlement import Settlement
-from .ticket import Answer, Refused, Ticket
+from .ticket import Refused, Ticket
 
 
 class Replica:
@@ -43,6 +43,7 @@ class Replica:
         self._frames: dict[str, deque[Frame]] = {}  # by space, not yet applied
         self._settlement = Settlement(self._documents, self._layers, self.journal, self._fetch_one)
         self._intake = Intake(self._documents, self._layers, self.journal, self._settlement, self._find, self._links, self._link)
+        self.commit = self._intake.commit  # applied, recorded and sent; or nothing to do; or refused
 
     @property
     def version(self) -> Version:
@@ -72,10 +73,6 @@ class Replica:
                 gone.setdefault(entity.space, []).append(entity)
         for space, forgotten in gone.items():
             self._links[space].forget(forgotten)
-
-    def commit(self, proposal: Proposal, run: RunId | None = None) -> Answer:
-        """Applied, recorded and sent; or nothing to do; or refused. A run that the caller names is held against the fences."""
-        return self._intake.commit(proposal, run)
 
     def failed(self, proposal: Proposal, run: RunId, why: Rejection) -> Version:
         """A run whose function raised: its writes are dropped, its reads are kept (decision 7)."""

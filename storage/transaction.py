@@ -9,8 +9,9 @@ Positions are `(entity, document path)`; the public `tx` gets them from cells by
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from ..scheduler.errors import Aborted, Misuse, NotStorable, SecondSpace
@@ -28,14 +29,28 @@ from .reading import Reading
 from .writing import remove, write
 
 _NOBODY = Provenance()
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_EMPTY: Any = _NOTHING  # what a transaction holds that is over
+_KEY = VALUE[0]
+_BIG = 2**63
 _new: Any = tuple.__new__  # what the class of a named tuple calls in the end; a proposal is made for every run, and this is half of what it costs
 
 
 class Transaction(Reading):
-    """`seed` is what `new` derives ids from: the event's or the node's identity, so that a retry mints the same ones."""
+    """`seed` is what `new` derives ids from: the event's or the node's identity, so that a retry mints the same ones.
 
-    def __init__(self, view: View, home: str, *, multi_space: bool = False, provenance: Provenance = _NOBODY, group: str | None = None, seed: str = "") -> None:
-        self.home = home  # here and below what Reading.__init__ does, spared the call: there is a transaction for every run
+    There is a transaction for every run, so what few of them use is made when it is used; until then the class answers for it."""
+
+    _minted: dict[str, int] | None = None
+    _spaces: tuple[str, ...] = ()  # written or required, in this order
+    _preconditions: Mapping[str, Sequence[Precondition]] = _NOTHING
+    _over: Callable[[], Exception] | None = None
+    _dropped: dict[Entity, Seen] | None = None  # what an abort has put aside
+
+    def __init__(
+        self, view: View, home: str, multi_space: bool = False, provenance: Provenance = _NOBODY, group: str | None = None, seed: str | tuple[str, ...] = ""
+    ) -> None:
+        self.home = home  # here and below what Reading.__init__ does, spared the call
         self.reads = {}
         self._view = view
         self._seen, self._drafts, self._whole = {}, {}, {}
@@ -43,11 +58,6 @@ class Transaction(Reading):
         self._provenance = provenance
         self._group = group
         self._seed = seed
-        self._minted: dict[str, int] = {}
-        self._spaces: dict[str, None] = {}  # written or required, in this order
-        self._preconditions: dict[str, list[Precondition]] = {}
-        self._over: Callable[[], Exception] | None = None
-        self._dropped: dict[Entity, Seen] | None = None  # what an abort has put aside
 
     @property
     def open(self) -> bool:
@@ -57,18 +67,18 @@ class Transaction(Reading):
         """Put the value there. A link at the very position is replaced; `through` writes where it leads. False if the value was there already."""
         if path == VALUE and not through and entity not in self._whole and entity not in self._drafts:
             before = (self._seen.get(entity) or self._pin(entity)).document
-            if before is MISSING or (len(before) == 1 and VALUE[0] in before):
+            if before is MISSING or (len(before) == 1 and _KEY in before):
                 return self._replace(entity, before, value)
         draft, path = self._way(entity, path, through)
         return write(draft, path, _storable(draft.entity, path, value))
 
     def _replace(self, entity: Entity, before: Value, value: Value) -> bool:
         """The whole value of a document without metadata, which nothing was done to yet. It comes to the same as a write into a draft."""
-        if not _is_plain(value):
+        if not (type(value) is int and -_BIG <= value < _BIG) and not _is_plain(value):
             value = _storable(entity, VALUE, value)
         if before is not MISSING:
-            old = before[VALUE[0]]
-            if old is value or same(old, value):
+            old = before[_KEY]
+            if old == value if type(old) is int and type(value) is int else same(old, value):
                 self._whole[entity] = before
                 return False
         self._claim(entity.space)
@@ -106,9 +116,11 @@ class Transaction(Reading):
         self.check_open()
         if not self._seed:
             raise Misuse("this transaction belongs to no event and no node, so it has nothing to derive ids from; choose the id yourself")
+        if self._minted is None:
+            self._minted = {}
         n = self._minted[name] = self._minted.get(name, 0) + 1
         digest = blake2b(digest_size=12)
-        for part in (self._seed, name, str(n)):
+        for part in (self._seed if isinstance(self._seed, str) else "\0".join(self._seed), name, str(n)):
             data = part.encode("utf-8", "surrogatepass")
             digest.update(b"%d:%s" % (len(data), data))
         return Entity(self.home, "space", checked_id(f"{name}/{digest.hexdigest()}"))
@@ -120,14 +132,13 @@ class Transaction(Reading):
             space = precondition.entity.space
         space = space or self.home
         self._claim(space)
-        self._preconditions.setdefault(space, []).append(precondition)
+        self._preconditions = {**self._preconditions, space: (*self._preconditions.get(space, ()), precondition)}
 
     def drop(self) -> None:
         """What was written and required so far never was; what was read stays read, and the transaction stays open. For a run that failed and still has to say so."""
         self.check_open()
         self._drafts, self._whole = {}, {}
-        self._spaces.clear()
-        self._preconditions.clear()
+        self._spaces, self._preconditions = (), _NOTHING
 
     def abort(self, reason: str) -> NoReturn:
         """Drop what was written. Swallowing the exception does not undo it."""
@@ -138,16 +149,14 @@ class Transaction(Reading):
 
     def finish(self, *, failed: bool = False) -> tuple[Proposal, ...]:
         """The proposals, in the order in which they are to be committed. With `failed`, and after an abort, reads only."""
-        seen, self._dropped = self._dropped, None
-        aborted = seen is not None
-        if seen is None:
-            if self._over is not None:
+        seen, drafts, whole = self._seen, self._drafts, self._whole
+        if self._over is not None:
+            if self._dropped is None:
                 raise self._over()
-            seen = self._seen
-        drafts, whole = self._drafts, self._whole
-        self._seen, self._drafts, self._whole = {}, {}, {}
+            seen, self._dropped, failed = self._dropped, None, True
+        self._seen = self._drafts = self._whole = _EMPTY
         self._over = _finished
-        if failed or aborted or not (drafts or whole or self._preconditions):
+        if failed or not (whole or drafts or self._preconditions):
             return (_new(Proposal, (None, seen, self.reads, (), (), (), self._provenance, self._group)),)
         if len(whole) == 1 and not (drafts or self._preconditions):
             return (self._only(seen, *whole.popitem()),)
@@ -213,9 +222,8 @@ class Transaction(Reading):
         if space in self._spaces:
             return
         if self._spaces and not self._multi_space:
-            first = next(iter(self._spaces))
-            raise SecondSpace(f"this transaction writes space {first!r} and cannot write space {space!r} too; send an event there, or open it with multi_space=True")
-        self._spaces[space] = None
+            raise SecondSpace(f"this transaction writes space {self._spaces[0]!r} and cannot write space {space!r} too; send an event there, or open it with multi_space=True")
+        self._spaces = (*self._spaces, space)
 
     def check_open(self) -> None:
         """Raises what an aborted or finished transaction answers to every call."""

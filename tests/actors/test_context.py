@@ -8,8 +8,8 @@ import weft
 from harness.stage import HOME, Stage
 from weft.actors import places
 from weft.actors.context import Reader
-from weft.actors.conversion import Conversion
 from weft.actors.event import Event
+from weft.actors.homes import Home
 from weft.actors.places import Places
 from weft.scheduler.model import VALUE, Entity, Read
 from weft.scheduler.values import ReadOnlyDict
@@ -206,7 +206,7 @@ def test_a_run_knows_its_time_its_node_and_its_event(stage: Stage) -> None:
 
 
 def test_a_reader_reads_and_has_no_way_to_write(stage: Stage) -> None:
-    reader = Reader(Reading(stage.replica, HOME), Places(HOME), Conversion(), now=1.0, version=2)
+    reader = Reader(Reading(stage.replica, HOME), Home(HOME), now=1.0, version=2)
     assert (reader.get(B), reader.now, reader.version, hasattr(reader, "set")) == ("bee", 1.0, 2, False)
 
 

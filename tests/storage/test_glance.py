@@ -49,7 +49,7 @@ def test_where_a_glance_answers_admission_answers_the_same(seed: int) -> None:
             assert look.reads == scheduling(proposal)
             assert look.at == read_at(proposal, (), find)
             if proposal.space is not None:
-                assert (look.confirmed, look.pending, look.layers) == declare(proposal, find)
+                assert (look.confirmed, look.pending, frozenset(look.layers)) == declare(proposal, find)
         if random.random() < 0.3:  # the ground moves between two looks: what was told before is not told again
             overlay = documents[random.choice(DOCS)]
             overlay.rebase(Delivered(overlay.entity, overlay.seq + 1, CommitId("p:f", overlay.seq), overlay.confirmed))

@@ -17,25 +17,23 @@ from ..scheduler.errors import Misuse
 from ..scheduler.ids import checked_id, shown
 from ..scheduler.rejection import Fate
 from ..scheduler.values import freeze
-from ..storage.ticket import Refused
 from .absent import Absent
 from .aio import AsyncRuntime
 from .context import Tx
 from .inspector import Inspector
 from .loading import specs_of
 from .node import Node
-from .outlet import Departing, Departures
+from .outlet import Departing
 from .places import misplaced
 from .plain import plain
 from .results import Commit
 from .sent import Sent
 from .specs import HandlerSpec, NodeSpec
 from .surface import checked_group, checked_seconds
-from .watching import Watch, sink_spec, watch_spec
+from .watching import Watch
 
 if TYPE_CHECKING:
-    from ..storage.transaction import Transaction
-    from .inline import Inline
+    from .site import Site
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -52,13 +50,13 @@ class Client(Inspector, Absent):
 
     _strict: bool
 
-    def __init__(self, shared: Inline, home: str, strict: bool) -> None:
+    def __init__(self, shared: Site, home: str, strict: bool) -> None:
         self._shared, self._home, self._strict = shared, home, strict
 
     @property
     def aio(self) -> AsyncRuntime:
         """The waiting methods, for asyncio. Inline they do their work in the calling thread before they return."""
-        return AsyncRuntime(self)
+        return AsyncRuntime(self, self._shared.awaited)
 
     # Life
 
@@ -82,30 +80,26 @@ class Client(Inspector, Absent):
 
     def register(self, spec: NodeSpec[..., Any], mode: Literal["fresh", "resume"] = "fresh") -> Node:
         """A node from its spec. Registered again it runs again; with `resume`, not if it is registered equal already."""
-        self._shared.loop.guard()
+        self._shared.guard()
         if not isinstance(spec, NodeSpec):
             raise Misuse(f"{shown(spec)} is no node; decorate a function with @weft.computation or @weft.effect")
-        if self._strict:
-            spec.importable()
-        return Node(self._shared.nodes.register(spec, self._home, resume=_mode(mode) == "resume"), self)
+        return self._register([spec], mode)[0]
 
     def load(self, what: Loadable | Sequence[Loadable], mode: Literal["resume", "fresh"] = "resume") -> list[Node]:
         """Everything that is declared there."""
-        self._shared.loop.guard()
-        nodes = []
-        for spec in specs_of(what):
+        self._shared.guard()
+        specs = specs_of(what)
+        for spec in specs:
             if isinstance(spec, HandlerSpec):
                 if self._strict:
                     spec.importable()
-                self._shared.lane.handle(spec, self._home, strict=self._strict)
-            else:
-                nodes.append(self.register(spec, mode))
-        return nodes
+                self._shared.handle(spec, self._home, strict=self._strict)
+        return self._register([spec for spec in specs if isinstance(spec, NodeSpec)], mode)
 
     def remove(self, node: Node | str) -> None:
         """It does not run again. One that is not registered is nothing to remove."""
-        if not self._shared.loop.closed:
-            self._shared.nodes.remove(self._find(node)[0])
+        if not self._shared.closed:
+            self._shared.remove(self._names(node))
 
     # Data
 
@@ -115,25 +109,25 @@ class Client(Inspector, Absent):
     def get(self, cell: Cell[T], default: D) -> T | D: ...
     def get(self, cell: Cell[Any], default: Any = None) -> Any:
         """What is stored, which may be out of date; `pull` brings it up to date."""
-        self._shared.loop.guard()
-        return self._shared.open(self._home)[1].get(cell, default)
+        self._shared.guard()
+        return self._shared.get(cell, default, self._home)
 
     def set(self, cell: Cell[T], value: T) -> Commit[None]:
-        self._shared.loop.guard()
+        self._shared.guard()
         return self._write(lambda tx: tx.set(cell, value), None)
 
     def delete(self, cell: Cell[Any]) -> Commit[None]:
-        self._shared.loop.guard()
+        self._shared.guard()
         return self._write(lambda tx: tx.delete(cell), None)
 
     def transact(self, fn: Callable[[Tx], R], retries: int | None = None, *, group: str | None = None) -> Commit[R]:
         """Run the function in a transaction, again when its reads were overtaken."""
-        self._shared.loop.guard()
+        self._shared.guard()
         if not callable(fn) or iscoroutinefunction(fn):
             raise Misuse(f"transact calls a plain function with a tx, and {shown(fn)} is none; what has to be awaited is awaited before it")
         if retries is not None and (type(retries) is not int or retries < 0):
             raise Misuse(f"transact: retries={shown(retries)} is no number of retries; it is an integer from 0, or None")
-        commit: Commit[R] = self._write(fn, group)
+        commit: Commit[R] = self._write(fn, checked_group(group))
         for _ in range(RETRIES if retries is None else retries):
             commit.wait()
             if commit.rejection is None or commit.rejection.fate is not Fate.STALE_BASIS:
@@ -144,15 +138,15 @@ class Client(Inspector, Absent):
     @contextmanager
     def transaction(self, *, group: str | None = None) -> Iterator[Tx]:
         """One attempt, committed when the block ends and dropped when it raises."""
-        self._shared.loop.guard()
-        transaction, tx, departures = self._shared.open(self._home, group)
+        self._shared.guard()
+        transaction, tx, departures = self._shared.open(self._home, checked_group(group))
         yield tx
-        self._shared.loop.guard()  # the block may have closed it
-        tx.conclude(self._commit(transaction, departures, None))
+        self._shared.guard()  # the block may have closed it
+        tx.conclude(self._shared.commit(transaction, departures, self._home, None))
 
     def documents(self, prefix: str | Family[Any] = "", *, after: Cell[Any] | None = None, limit: int = 1000) -> list[Cell[Any]]:
         """The documents whose id begins so, or the members of a family, in order of id; the next page comes after the last cell of this one."""
-        self._shared.loop.guard()
+        self._shared.guard()
         if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
             raise Misuse(f"documents: limit={shown(limit)} is no number of documents; it is an integer from 1")
         if after is not None and not isinstance(after, Cell):
@@ -178,70 +172,60 @@ class Client(Inspector, Absent):
     def pull(self, *cells: Cell[Any], timeout: float | None = None) -> Any: ...
     def pull(self, *cells: Cell[Any], timeout: float | None = None) -> Any:
         """What is up to date; several cells of one version."""
-        self._shared.loop.guard()
+        self._shared.guard()
         if not cells:
             raise Misuse("pull takes at least one cell")
-        values = self._shared.observing.pull(cells, self._home, timeout)
-        self._shared.deliveries.make()
+        values = self._shared.pull(cells, self._home, timeout)
         return values[0] if len(cells) == 1 else tuple(values)
 
     def sink(self, cell: Cell[T], callback: Callable[[T | None], object], *, group: str | None = None) -> Node:
         """Call back with the value, now and whenever it has changed."""
-        self._shared.loop.guard()
+        self._shared.guard()
         if not callable(callback):
             raise Misuse(f"sink calls a function with the value, and {shown(callback)} is none")
         self._readable([cell])
-        spec = sink_spec(self._shared.fresh("sink"), cell, callback, self._shared.deliveries)
-        id = self._shared.nodes.register(spec, self._home, group=checked_group(group), hidden=True)
-        return Node(self._shared.observing.expect(id, [cell], self._home), self)
+        return Node(self._shared.sink(cell, callback, self._home, checked_group(group)), self)
 
     def watch(self, *cells: Cell[Any], group: str | None = None) -> Watch[Any]:
         """Iterate over what the cells become: the first at once, then the newest."""
-        self._shared.loop.guard()
+        self._shared.guard()
         if not cells:
             raise Misuse("watch takes at least one cell")
         self._readable(cells)
-        checked_group(group)
-
-        def open(take: Callable[[Any], object]) -> Callable[[], None]:
-            self._shared.loop.guard()
-            id = self._shared.nodes.register(watch_spec(self._shared.fresh("watch"), cells, take), self._home, group=group, hidden=True)
-            self._shared.observing.expect(id, cells, self._home)
-            return lambda: self.remove(Node(id, self))
-
-        return Watch(open, lambda done: self._shared.loop.wait(done))
+        return self._shared.watch(cells, self._home, checked_group(group))
 
     # Events
 
     def send(self, stream: Stream[T], payload: T, id: str | None = None, *, session: str = "", after: float = 0.0, durable: bool = True) -> Sent:
         """An event. The same (stream, session, id) is one event, however often it is sent. Inline it is kept in memory, durable or not."""
-        self._shared.loop.guard()
+        self._shared.guard()
         if not isinstance(stream, Stream):
             raise Misuse(f"{shown(stream)} is no stream; make one with weft.stream(id)")
         sent = Sent.of(id if id is not None else token_hex(12), stream, session, self._home)
-        self._shared.lane.send(Departing(stream, freeze(plain(payload)), session, checked_seconds(after, "after", "send") or 0.0, sent), self._home)
+        self._shared.send(Departing(stream, freeze(plain(payload)), session, checked_seconds(after, "after", "send") or 0.0, sent), self._home)
         return sent
 
     # Waiting
 
     def idle(self, timeout: float | None = None, gated: bool = False) -> None:
-        """Until nothing is runnable and no event is parked; with `gated`, until nothing waits for a time gate either."""
-        self._turned(lambda: self._shared.loop.idle(timeout, gated))
+        """Until nothing is runnable and no event is parked; with `gated`, until nothing waits for a time gate either. Of a closed runtime there is nothing to wait for."""
+        if not self._shared.closed:
+            self._shared.guard()
+            self._shared.idle(timeout, gated)
 
     def settled(self, timeout: float | None = None) -> None:
         """Until idle, and every commit is decided."""
-        self._turned(lambda: self._shared.loop.settled(timeout))
+        if not self._shared.closed:
+            self._shared.guard()
+            self._shared.settled(timeout)
 
     # Inside
 
-    def _turned(self, turn: Callable[[], None]) -> None:
-        """Callbacks may have written: what follows from that is waited for too. Of a closed runtime there is nothing to wait for."""
-        if self._shared.loop.closed:
-            return
-        self._shared.loop.guard()
-        turn()
-        while self._shared.deliver():
-            turn()
+    def _register(self, specs: list[NodeSpec[..., Any]], mode: str) -> list[Node]:
+        if self._strict:
+            for spec in specs:
+                spec.importable()
+        return [Node(id, self) for id in self._shared.register(specs, self._home, resume=_mode(mode) == "resume")]
 
     def _readable(self, cells: Sequence[object]) -> None:
         """Raises what reading them would."""
@@ -251,16 +235,9 @@ class Client(Inspector, Absent):
 
     def _write(self, fn: Callable[[Tx], R], group: str | None) -> Commit[R]:
         transaction, tx, departures = self._shared.open(self._home, group)
-        with self._shared.loop.inside():
+        with self._shared.inside():
             value = fn(tx)
-        return self._commit(transaction, departures, value)
-
-    def _commit(self, transaction: Transaction, departures: Departures, value: R) -> Commit[R]:
-        transaction.check_open()  # an abort that was swallowed is one all the same
-        answer = self._shared.replica.commit(transaction.finish()[-1])
-        if departures.any and not isinstance(answer, Refused):
-            self._shared.loop.departed("", self._home, departures)
-        return Commit(answer, value, self._shared.loop.wait)
+        return self._shared.commit(transaction, departures, self._home, value)
 
 
 def _mode(mode: object) -> object:

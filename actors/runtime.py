@@ -61,7 +61,9 @@ class Runtime(Client):
 
     def drain(self) -> None:
         """Everything that is runnable now, without waiting for anything."""
-        self._turned(self._shared.loop.drain)
+        if not self._shared.closed:
+            self._shared.guard()
+            self._shared.drain()
 
 
 def _one_of(value: object, name: str, words: tuple[str, ...]) -> None:

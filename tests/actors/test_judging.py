@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pytest
 import weft
+from harness.parts import parts
 from harness.scene import Scene, cells
 from weft.actors.lane import InlineLane
 from weft.scheduler.records import Node
@@ -72,7 +73,7 @@ def test_I9_holds_of_the_pass() -> None:
 
 def test_who_never_checks_does_not_pay_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with weft.Runtime(placement="inline", clock=weft.VirtualClock()) as rt:
-        looking = rt._shared.looking
+        looking = parts(rt).looking
         monkeypatch.setattr(looking, "_late", lambda node, now: pytest.fail("looked up for nobody"))
         monkeypatch.setattr(looking, "_unclean", lambda reads: pytest.fail("looked up for nobody"))
         rt.set_trace("settle", True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import weft
+from harness.parts import parts
 from weft.actors.statistics import Statistics
 from weft.actors.traces import KINDS, Traces
 from weft.scheduler.constants import RUN_TRACE, SETTLE_TRACE, TRIGGER_TRACE
@@ -63,7 +64,7 @@ def test_the_figures_of_a_runtime(rt: weft.Runtime) -> None:
 
 
 def test_a_reset_counts_from_zero_and_does_not_change_what_gates_go_by(rt: weft.Runtime) -> None:
-    clock = rt._shared.clock
+    clock = parts(rt).clock
     assert isinstance(clock, weft.VirtualClock)
 
     @weft.effect(id="slow")
@@ -299,7 +300,7 @@ def program(seed: int, rt: weft.Runtime, after: Any) -> list[tuple[Any, ...]]:
         elif what == 4:
             rt.send(CLICK, n, id=str(n))
         elif what == 5:
-            clock = rt._shared.clock
+            clock = parts(rt).clock
             assert isinstance(clock, weft.VirtualClock)
             clock.advance(0.3)
         else:
@@ -341,7 +342,7 @@ def test_a_broken_invariant_is_raised_with_its_number(rt: weft.Runtime) -> None:
     rt.load([tenfold, show])
     rt.idle()
     rt.check()
-    (record,) = [node for node in rt._shared.core.registry.nodes.values() if node.id == "c"]
+    (record,) = [node for node in parts(rt).core.registry.nodes.values() if node.id == "c"]
     record.live_refs += 1
     with pytest.raises(BrokenInvariant) as caught:
         rt.check()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import weft
+from harness.parts import parts
 from weft.scheduler.log import CommitEntry, Entry
 from weft.scheduler.records import Node as Record
 from weft.scheduler.settle import PassEnd
@@ -86,7 +87,7 @@ class Scene:
 
     def hear(self) -> None:
         """White box: what others have committed to the same store arrives."""
-        desks = self.rt._shared.desks
+        desks = parts(self.rt).desks
         for desk in desks._desks.values():
             if desk.engine.poll():
                 desk.catch_up(0.0)
@@ -115,7 +116,7 @@ class Scene:
 
     def record(self, id: str) -> Record:
         """White box: the core's own record."""
-        return self.rt._shared.core.registry.nodes[id]
+        return parts(self.rt).core.registry.nodes[id]
 
     def changes(self) -> list[str]:
         """White box: from now on, what local commits change: the document's id and the path in its value."""
@@ -125,13 +126,13 @@ class Scene:
             if isinstance(entry, CommitEntry):
                 found.extend("/".join((change.entity.id, *change.path[1:])) for change in entry.changes)
 
-        self.rt._shared.replica.journal.subscribe(heard)
+        parts(self.rt).replica.journal.subscribe(heard)
         return found
 
     def passes(self) -> list[PassEnd]:
         """White box: from now on, what came of each pass."""
         ends: list[PassEnd] = []
-        settle = self.rt._shared.core.settle
+        settle = parts(self.rt).core.settle
         finish = settle.end
 
         def end(now: float) -> PassEnd:

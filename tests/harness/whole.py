@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import weft
+from harness.parts import parts
 from harness.programs import MODULUS, SOURCES, Program, evaluated, family_spec, out, pointer, source, table
 from weft.actors.runtime import Runtime
 from weft.scheduler.records import Node, Status
@@ -23,7 +24,7 @@ class World:
         self.clock = weft.VirtualClock()
         self.rt = Runtime(placement="inline", clock=self.clock)
         self.rt.register(family_spec())
-        self.peer = Replica(self.rt._shared.desks.connect, epoch=1)  # another session of the same engine: what it commits arrives as integrate, and wins races
+        self.peer = Replica(parts(self.rt).desks.connect, epoch=1)  # another session of the same engine: what it commits arrives as integrate, and wins races
         self.nodes: dict[str, str] = {}
         self.sinks: list[Any] = []
 
@@ -67,7 +68,7 @@ class World:
 
     def foreign(self) -> None:
         self._peer(self.random.randrange(SOURCES))
-        self.rt._shared.desks.pump()
+        parts(self.rt).desks.pump()
 
     def race(self) -> None:
         """The peer writes first, and this runtime does not know when it runs."""
@@ -93,7 +94,7 @@ class World:
     # What must hold
 
     def hold(self) -> None:
-        core = self.rt._shared.core
+        core = parts(self.rt).core
         core.check()
         for node in core.registry.nodes.values():
             if node.live and node.status is Status.CLEAN and not node.passive:
@@ -139,7 +140,7 @@ def play(seed: int, steps: int = STEPS) -> None:
 
 def _from_scratch(world: World) -> None:
     """Every live node, once settled, is clean, so that `hold` has looked at it: what it shows is what evaluating it on the documents gives."""
-    for node in world.rt._shared.core.registry.nodes.values():
+    for node in parts(world.rt).core.registry.nodes.values():
         if node.live and not node.passive:
             assert node.status is Status.CLEAN, f"{node} is not settled: {node.causes}"
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pytest
 import weft
+from harness.parts import parts
 from harness.scene import Scene, cells
 
 OC, S = cells("o s")
@@ -75,7 +76,7 @@ def test_GATE_006_after_the_end_no_wake_can_be_armed() -> None:
     """White box: what invalidates the node, and what sets its gate, comes to the core when the runtime is closed already."""
     scene = Scene(s=1)
     node = scene.E("e", lambda tx: tx.get(S), debounce=0.05)
-    shared, record = scene.rt._shared, scene.record("e")
+    shared, record = parts(scene.rt), scene.record("e")
     assert scene.clock.next_due() == 0.05
     scene.rt.close()
     assert scene.clock.next_due() is None

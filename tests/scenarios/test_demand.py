@@ -1,6 +1,7 @@
 """Scenarios SURF and CUT: demand that arrives, leaves and returns; provisional demand."""
 from __future__ import annotations
 
+from harness.parts import parts
 from harness.scene import Scene, cells
 from weft import Tx
 from weft.scheduler.core import Registration
@@ -43,7 +44,7 @@ def test_SURF_003_demand_that_returns_through_a_clean_middle_node_reaches_the_di
 
 def restore(scene: Scene, id: str, kind: Kind, surface: Surface) -> None:
     """White box: register again with the reads of its last run, as a resumed node is."""
-    shared = scene.rt._shared
+    shared = parts(scene.rt)
     record = scene.record(id)
     what = Registration(kind, record.space, surface, spec=record.spec, restored=tuple(record.reads))
     shared.replica.register(id, shared.core.next_generation(), what)
@@ -80,7 +81,7 @@ def test_SURF_006_a_restored_materializer_wakes_its_dirty_writer() -> None:
     scene.commit(s=2)
     scene.idle()
     assert (scene.runs["w"], scene.get("i"), scene.status("w")) == (1, 10, "invalid")
-    shared = scene.rt._shared
+    shared = parts(scene.rt)
     what = Registration(Kind.COMPUTATION, record.space, record.surface, spec=record.spec, restored=reads)
     shared.replica.register("m", shared.core.next_generation(), what)
     scene.idle()

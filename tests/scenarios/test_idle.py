@@ -6,6 +6,7 @@ from threading import Event, Thread
 
 import pytest
 import weft
+from harness.parts import parts
 from harness.scene import Scene, cells
 from weft import Tx
 from weft.scheduler.background import Background
@@ -106,7 +107,7 @@ class Later:
 
 def background(scene: Scene) -> Background:
     """White box: where work beside the graph is told."""
-    return scene.rt._shared.core.idle.background
+    return parts(scene.rt).core.idle.background
 
 
 def test_IDLE_014_a_tracked_background_task_holds_idle() -> None:

@@ -8,6 +8,7 @@ import pytest
 import weft
 from harness.ledger_core import LedgerCore, deep, reading
 from harness.opcodes import opcodes
+from harness.parts import parts
 from weft.storage.replica import Replica
 
 S = weft.cell("s")
@@ -50,7 +51,7 @@ def test_registering_dormant_nodes_costs_the_same_for_each_and_reads_no_cell(mon
         last = opcodes(lambda: rt.load(specs[2_500:]))
         assert first <= 500 * 2_000
         assert abs(last - first) <= first // 100
-        graph = rt._shared.core.graph
+        graph = parts(rt).core.graph
         assert (len(graph.writers), len(graph.readers), graph.edges, graph.liveness.writes) == (3_000, 0, 0, 0)
 
 

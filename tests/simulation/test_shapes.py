@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import weft
+from harness.parts import parts
 from weft.actors.runtime import Runtime
 
 LAYERS, WIDTH = 10, 100
@@ -45,10 +46,10 @@ def test_a_discovered_chain_of_200_settles_in_one_pass_with_at_most_two_runs_a_n
     with runtime() as rt:
         x = chain(rt, 200)
         rt.register(observer("tail", x[-1]))
-        before = rt._shared.core.settle.number
+        before = parts(rt).core.settle.number
         rt.idle()
         runs = Counter(rt.ran())
-        assert rt._shared.core.settle.number - before == 1
+        assert parts(rt).core.settle.number - before == 1
         assert max(runs.values()) <= 2
         assert rt.get(x[-1]) == 200
 
@@ -59,11 +60,11 @@ def test_a_declared_chain_of_1000_is_one_iteration_and_each_node_runs_once() -> 
         rt.register(observer("tail", x[-1], declared=True))
         rt.idle()
         assert Counter(rt.ran()) == Counter([*(f"n{i}" for i in range(1000)), "tail"])
-        assert rt._shared.core.settle.iteration == 1
+        assert parts(rt).core.settle.iteration == 1
         rt.set(x[0], 7)
         rt.idle()
         assert rt.ran() == [*(f"n{i}" for i in range(1000)), "tail"]
-        assert rt._shared.core.settle.iteration == 1
+        assert parts(rt).core.settle.iteration == 1
         assert rt.get(x[-1]) == 1007
 
 
@@ -140,9 +141,9 @@ def test_in_a_grid_exactly_the_nodes_with_a_changed_input_run_each_once() -> Non
 def test_registering_dormant_nodes_reads_nothing_and_a_change_that_only_they_see_runs_nothing(dormant: int) -> None:
     with runtime() as rt:
         s = weft.cell("s")
-        version = rt._shared.replica.version.n
+        version = parts(rt).replica.version.n
         rt.load([add_one(f"d{i}", s, weft.cell(f"d{i}")) for i in range(dormant)])
-        assert rt._shared.replica.version.n - version == dormant  # a registration each, and no document was loaded
+        assert parts(rt).replica.version.n - version == dormant  # a registration each, and no document was loaded
         rt.set(s, 1)
         rt.idle()
         assert rt.ran() == []
@@ -156,7 +157,7 @@ def test_a_pass_does_not_look_at_dormant_nodes() -> None:
         rt.idle()
         rt.ran()
         rt.set(s, 1)
-        assert len(rt._shared.core.settle.work) == 1
+        assert len(parts(rt).core.settle.work) == 1
         rt.idle()
         assert rt.ran() == ["live", "e"]
 
@@ -171,4 +172,4 @@ def test_chains_of_20_000_work() -> None:
         rt.set(x[0], 1)
         rt.idle()
         assert len(rt.ran()) == 20_001
-        assert rt._shared.core.settle.iteration == 1
+        assert parts(rt).core.settle.iteration == 1

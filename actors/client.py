@@ -10,7 +10,7 @@ from inspect import iscoroutinefunction
 from itertools import islice
 from secrets import token_hex
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, overload
+from typing import Any, Literal, Self, TypeAlias, TypeVar, overload
 
 from ..scheduler.cells import Cell, Family, Link, Stream
 from ..scheduler.errors import Misuse
@@ -28,12 +28,10 @@ from .places import misplaced
 from .plain import plain
 from .results import Commit
 from .sent import Sent
+from .site import Overtaken, Site
 from .specs import HandlerSpec, NodeSpec
 from .surface import checked_group, checked_seconds
 from .watching import Watch
-
-if TYPE_CHECKING:
-    from .site import Site
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -127,12 +125,19 @@ class Client(Inspector, Absent):
             raise Misuse(f"transact calls a plain function with a tx, and {shown(fn)} is none; what has to be awaited is awaited before it")
         if retries is not None and (type(retries) is not int or retries < 0):
             raise Misuse(f"transact: retries={shown(retries)} is no number of retries; it is an integer from 0, or None")
-        commit: Commit[R] = self._write(fn, checked_group(group))
-        for _ in range(RETRIES if retries is None else retries):
+        checked_group(group)
+        for left in range(RETRIES if retries is None else retries, -1, -1):
+            try:
+                commit: Commit[R] = self._write(fn, group)
+            except Overtaken:
+                if not left:
+                    raise
+                continue
+            if not left:
+                break
             commit.wait()
             if commit.rejection is None or commit.rejection.fate is not Fate.STALE_BASIS:
                 break
-            commit = self._write(fn, group)
         return commit
 
     @contextmanager

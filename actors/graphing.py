@@ -19,19 +19,23 @@ from ..scheduler.rows import Done
 from ..wire.entries import entry_of
 from ..wire.messages import Presence
 from ..wire.ring import Applied, Born, Changes, Declared, Invalidated, Logged, Reads, Structure, Undemand
-from .component import Component
+from .asked import Asked
+from .chronicle import Chronicle
 
 UNDEMANDED = -1  # the number of the wave in the answer to Undemand
 _new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost
 _COMMITTED = Outcome.COMMITTED
 
 
-class Graphing(Component):
-    """`errors` takes what a person should know of a run."""
+class Graphing(Asked):
+    """`errors` takes what a person should know of a run, beside those who listen."""
 
     def __init__(self, *given: Any, errors: Callable[[ErrorInfo], None] = lambda error: None, **more: Any) -> None:
         super().__init__(*given, **more)
-        self.fold = Fold(errors)
+        self._errors = errors
+        self.fold = Fold(self._report)
+        self.chronicle = Chronicle(self.fold)
+        self.answers = self.chronicle.answers()
         self.version = Version(0, 0)
         self._declared: dict[str, Declared] = {}  # of those that settle has not heard of
 
@@ -48,6 +52,7 @@ class Graphing(Component):
         structure = self._structure(told) if told.came or told.gone or told.edges or told.reads else None
         self.tell("settle", Invalidated(token, version, wave, told.rows, tuple(done), structure, served, 0, last))
         self.tell("storage", Applied(version))
+        self.seen()
 
     def on_undemand(self, message: Undemand, sender: str) -> None:
         self.fold.undemand(message.nodes)
@@ -63,6 +68,7 @@ class Graphing(Component):
             fold.ran(_new(RunResult, (run, _COMMITTED, reads, (), moved, (), None)), n)
             fold.changed(changes, n, run)
             done.append(_new(Done, (node, number, took, False)))
+            self.chronicle.ran(node, n, changes)
         elif kind == "registration" and unusual is not None and unusual.declared is not None:
             self._register(unusual.declared, generation, unusual.parent)
         else:
@@ -73,6 +79,7 @@ class Graphing(Component):
     def _judged(self, entry: Logged, run: RunId) -> Done:
         """A run that did not end as most do."""
         fault = None if entry.unusual is None else entry.unusual.fault
+        error: ErrorInfo | None = None
         if fault is not None:
             error = ErrorInfo(fault.code, fault.message, fault.where, fault.trace)
             if fault.kind == "unready":
@@ -81,11 +88,16 @@ class Graphing(Component):
                 self.fold.later(run, error)
             else:
                 self.fold.failed(run, error)
+        self.chronicle.ran(run.node, entry.n, entry.changes, None if fault is None or fault.kind == "unready" else error)
         return Done(run.node, run.run, entry.took, fault is not None and fault.kind == "unready")
+
+    def _report(self, error: ErrorInfo) -> None:
+        self._errors(error)
+        self.spread(error)
 
     def _register(self, declared: Declared, generation: int, parent: str | None) -> None:
         if declared.kind == "observer":
-            self.fold.observe(declared.node, generation, declared.declared)
+            self.fold.observe(declared.node, generation, declared.declared, declared.group)
         elif declared.kind != "family":
             self.fold.register(declared.node, generation, registration(declared, parent))
         self._declared[declared.node] = declared

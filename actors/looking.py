@@ -155,9 +155,7 @@ class Looking:
             self._behind = {}
         if end.deferred and not self._told and any(node.streak >= HOLD_PASSES for node in self._settle.backoffs.backed if node.id in end.deferred):
             self._told = True
-            names = f"{', '.join(end.deferred[:5])}{f' and {len(end.deferred) - 5} more' if len(end.deferred) > 5 else ''}"
-            message = f"pass {end.number} did not settle, nor did those before: {names} would run again and again, and is tried ever more rarely. {LOOK}"
-            self.report(ErrorInfo("not-settled", message, end.deferred[0], ""))
+            self.report(unsettling(end))
         elif not self._settle.backoffs.backed:
             self._told = False
 
@@ -245,6 +243,13 @@ class Looking:
         graph, reads = self._core.graph, list(reads)
         nearest = [*(writer for read in reads for writer in graph.writers_of(read)), *graph.promoted_by(reads)]
         return tuple(node.id for node in graph.upstream_of(nearest, envelopes=True) if node.status is not Status.CLEAN)
+
+
+def unsettling(end: PassEnd) -> ErrorInfo:
+    """Said once, when passes in a row have put off the same nodes."""
+    names = f"{', '.join(end.deferred[:5])}{f' and {len(end.deferred) - 5} more' if len(end.deferred) > 5 else ''}"
+    message = f"pass {end.number} did not settle, nor did those before: {names} would run again and again, and is tried ever more rarely. {LOOK}"
+    return ErrorInfo("not-settled", message, end.deferred[0], "")
 
 
 def _traced(run: Run) -> dict[str, Any]:

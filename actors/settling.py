@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 from ..scheduler.constants import MAX_ITERATIONS, RUN_BUDGET
 from ..scheduler.mirror import Leave, Mirror
 from ..scheduler.model import Version
-from ..scheduler.turns import Turns
+from ..scheduler.turns import Phase, Turns
 from ..scheduler.values import freeze
 from ..wire.edge import Drain, News, Rested
 from ..wire.messages import Fence, Presence
 from ..wire.ring import Awaited, Invalidated, Run, RunWave, Undemand, Wake, Woken
-from .component import Component
+from .asked import Asked
 from .graphing import UNDEMANDED, registration
+from .ledger import Ledger
 from .questions import Owed
 
 
@@ -31,7 +32,7 @@ class Waiting(NamedTuple):
     version: Version
 
 
-class Settling(Component):
+class Settling(Asked):
     """`now` is the time; `worker` makes the runs."""
 
     def __init__(
@@ -41,6 +42,8 @@ class Settling(Component):
         super().__init__(*given, **more)
         self.mirror = Mirror(max_iterations, run_budget)
         self.turns = Turns(self.mirror)
+        self.ledger = Ledger(self.mirror, self.spread)
+        self.answers = self.ledger.answers()
         self.token = self.epoch
         self.version = Version(0, 0)
         self._now, self._driven, self._worker = now, driven, worker
@@ -52,7 +55,6 @@ class Settling(Component):
         self._fed: dict[str, int] = {}
         self._told: set[tuple[str, int]] = set()  # generations whose specification the worker has
         self._waiting: list[Waiting] = []
-        self._spent: dict[str, tuple[int, float]] = {}  # runs of each node, and the seconds they took
         self._wake = math.inf
 
     def presence(self) -> Presence:
@@ -83,14 +85,14 @@ class Settling(Component):
             for node, reads in structure.reads:
                 mirror.reads(node, reads)
         for each in done:
-            runs, seconds = self._spent.get(each.node, (0, 0.0))
-            runs, seconds = self._spent[each.node] = (runs + 1, seconds + each.took)
-            mirror.done(each, now, runs, seconds / runs)
+            tally = self.ledger.statistics.ran(each.node, now - each.took, now)
+            mirror.done(each, now, tally.runs, tally.seconds / tally.runs)
         mirror.rows(rows, now, registered)
         if wave == UNDEMANDED:
             self._telling = False
         elif last and wave == self._wave:
             self._flying = False
+        self.seen()
         self._go()
 
     def on_drain(self, message: Drain, sender: str) -> None:
@@ -109,10 +111,12 @@ class Settling(Component):
             return
         while not self._driven or self._waiting:
             now = self._now()
-            if not self.turns.due(now):
+            if self.ledger.breakpoints.stopped is not None or not self.turns.due(now):
                 self._rest(now)
                 return
             leaves = self.turns.step(now)
+            if self.turns.phase is Phase.REST and self.turns.last is not None:
+                self.ledger.ended(self.turns.last, now)
             if leaves:
                 self._send(leaves, now)
                 return
@@ -147,6 +151,7 @@ class Settling(Component):
         """Nothing is runnable."""
         mirror = self.mirror
         self._tell_news()
+        self.ledger.rested(now)
         wake = mirror.idle.wake(now)
         if not self._driven and (at := math.inf if wake is None else wake) != self._wake:
             self._wake = at
@@ -159,7 +164,8 @@ class Settling(Component):
             self._waiting = [waiting for waiting in self._waiting if waiting not in ready]
             for waiting in ready:
                 self.answer(waiting.owed, rested)
-            mirror.idle.resolved()
+            if wake is None:
+                mirror.idle.resolved()  # else whoever has waited for idle says so: it may wait on
 
     def _covers(self, version: Version) -> bool:
         return version.epoch != self.version.epoch or version.n <= self.version.n

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol, TypeVar
 
 from ..scheduler.cells import Cell
+from ..scheduler.errors import ConflictError
 from ..storage.transaction import Transaction
 from .clock import Clock
 from .context import Tx
@@ -23,6 +24,10 @@ from .watching import Watch
 
 R = TypeVar("R")
 GateKind = Literal["debounce", "throttle", "auto"]
+
+
+class Overtaken(ConflictError):
+    """What a transaction has read before is older than what it would read now; it is begun again."""
 
 
 class Site(Protocol):

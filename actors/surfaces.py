@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..scheduler.changes import diff
-from ..scheduler.model import VALUE, Address, Entity, Path
+from ..scheduler.model import VALUE, Address, Change, Entity, Path
 from ..scheduler.overlap import conforms, is_prefix
 from ..scheduler.records import Kind, Node
 from ..scheduler.values import MISSING, Value
@@ -36,6 +36,22 @@ def strays(node: Node, proposal: Proposal) -> list[Address]:
     return list(found)
 
 
+def stray_changes(node: Node, changes: tuple[Change, ...]) -> list[Address]:
+    """The same from the changes that a run's commit made. The usual run, which changes one position at its one output, is seen at a glance."""
+    outputs = node.surface.outputs
+    if node.kind is Kind.EFFECT or node.surface.envelope:
+        return []
+    if len(changes) == 1 and len(outputs) == 1:
+        change, output = changes[0], outputs[0]
+        if output[:3] == change.entity and change.path[: len(output.path)] == output.path:
+            return []
+    found: dict[Address, None] = {}
+    for change in changes:
+        if change.entity.scope == "space":
+            found.update(dict.fromkeys(_beyond(change, outputs)))
+    return list(found)
+
+
 def outcome(operation: Operation, before: Value) -> Value:
     """The document that an operation makes of this one."""
     if isinstance(operation, Set):
@@ -44,11 +60,16 @@ def outcome(operation: Operation, before: Value) -> Value:
 
 
 def _outside(entity: Entity, before: Value, after: Value, surface: tuple[Address, ...]) -> Iterator[Address]:
-    here = [place.path for place in surface if place[:3] == entity]
     for change in diff(entity, before, after):
-        if not conforms(entity.at(change.path), surface):
-            for path in _ends(change.path, change.before, change.after, here):
-                yield entity.at(path)
+        yield from _beyond(change, surface)
+
+
+def _beyond(change: Change, surface: tuple[Address, ...]) -> Iterator[Address]:
+    entity = change.entity
+    if not conforms(entity.at(change.path), surface):
+        here = [place.path for place in surface if place[:3] == entity]
+        for path in _ends(change.path, change.before, change.after, here):
+            yield entity.at(path)
 
 
 def _ends(path: Path, before: Value, after: Value, surface: list[Path]) -> Iterator[Path]:

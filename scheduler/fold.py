@@ -132,9 +132,10 @@ class Fold:
         self._came[id] = Came(node, what)
         self._dirty.setdefault(node, 0)
 
-    def observe(self, id: str, generation: int, reads: Iterable[Read]) -> None:
-        """Demand what these reads see, until it is removed. The observer never runs."""
+    def observe(self, id: str, generation: int, reads: Iterable[Read], group: str | None = None) -> None:
+        """Demand what these reads see, until it is removed. The observer never runs; it is not hit by what its group commits."""
         node, new = self.registry.register(id, Kind.EFFECT, "", Registration(Kind.EFFECT, "").surface, None, generation)
+        node.group = group
         if new:
             node.passive, node.status = True, Status.CLEAN
             self.graph.liveness.root(node, EFFECT)

@@ -25,7 +25,12 @@ def cells(names: str) -> list[Cell]:
 class Scene:
     def __init__(self, storage: str = "memory:", clock: weft.VirtualClock | None = None, /, **given: Any) -> None:
         self.clock = clock or weft.VirtualClock()
-        self.rt = weft.Runtime(storage, placement="inline", clock=self.clock)
+        import os
+        if os.environ.get("TOY"):
+            from harness.toy_runtime import toy_runtime
+            self.rt = toy_runtime(self.clock)
+        else:
+            self.rt = weft.Runtime(storage, placement="inline", clock=self.clock)
         self.errors: list[weft.ErrorInfo] = []
         self.rt.on_error(self.errors.append)
         self.runs: Counter[str] = Counter()  # calls of each function

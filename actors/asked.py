@@ -13,8 +13,8 @@ from ..scheduler.values import freeze
 from ..wire.edge import News, Question, Told
 from ..wire.table import Message
 from .component import Component
-from .topics import spread, unknown, version_of
 from .questions import Owed, failure
+from .topics import spread, unknown, version_of
 
 Answer: TypeAlias = Callable[[Mapping[str, Any]], Any]
 

@@ -13,10 +13,10 @@ from ..scheduler.gate import Gate
 from ..scheduler.model import Address, Change
 from ..scheduler.records import Node, Status
 from .asked import Answer
-from .topics import address_of, placed, sketched
 from .looking import RECENT
 from .sight import speak
 from .surfaces import stray_changes
+from .topics import address_of, placed, sketched
 from .traces import Traces
 from .violations import Violations
 

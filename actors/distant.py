@@ -25,13 +25,13 @@ from .clock import Clock, RealClock, VirtualClock
 from .context import Tx
 from .declared import declared_of
 from .functions import Functions
-from .topics import question
 from .insiders import Insiders
 from .outlet import Departing, Departures
 from .results import Commit, Update
 from .site import GateKind
 from .specs import HandlerSpec, NodeSpec
 from .subscriptions import ROUNDS, Look, Subscription, Subscriptions
+from .topics import question
 from .transacting import Transacting
 from .vista import Vista
 from .waiting import Covered, Waiting

@@ -4,20 +4,31 @@ Several runtimes live beside each other in one process; each has a context of it
 """
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from secrets import token_hex
+from typing import Any
 
 from ..scheduler.constants import MAX_ITERATIONS, RUN_BUDGET
+from ..scheduler.errors import ErrorInfo
+from ..scheduler.ids import checked_id
+from ..storage.desks import Desks
+from ..storage.engine import Engine, open_engine
+from ..storage.spaces import Store
+from ..wire.codec import VALUES
 from .caller import Ear
 from .clock import Clock, RealClock, VirtualClock
-from .functions import Functions
 from .distant import Distant
 from .ensemble import Ensemble, Member
+from .functions import Functions
 from .gating import Gating
 from .graphing import Graphing
-from .topics import question
 from .insiders import Insiders
 from .registering import Registering
 from .settling import Settling
+from .storing import Storing
+from .topics import question
+from .worker import Worker
 
 
 class Shop:
@@ -28,6 +39,60 @@ class Shop:
         self.clock: Clock = clock or RealClock()
         self.functions = Functions()
         self.insiders = Insiders()
+
+
+class HousedStorage(Storing):
+    """Storage with its engines in its own thread: desks that are served whenever no message waits."""
+
+    def __init__(self, *given: Any, store: Store, principal: str, **more: Any) -> None:
+        self._name, self._store = f"embedded-{token_hex(6)}", store
+        desks = Desks(self._engine, report=self._broken, principal=principal)
+        self._closing = desks.close
+        super().__init__(*given, engine=desks, **more)
+
+    def end(self) -> None:
+        super().end()
+        self._closing()
+
+    def _engine(self, space: str) -> Engine:
+        return open_engine(self._store, space, runtime=self._name, codec=VALUES)
+
+    def _broken(self, error: Exception) -> None:
+        self.spread(ErrorInfo(getattr(error, "code", type(error).__name__), str(error), "storage", ""))
+
+
+class HousedWorker(Worker):
+    """A worker in the program's own process. Its thread runs user code and nothing else: whoever calls the runtime from there is inside a run."""
+
+    def __init__(self, *given: Any, insiders: Insiders, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._insiders = insiders
+
+    def begin(self) -> None:
+        self._insiders.enter()
+        super().begin()
+
+    def end(self) -> None:
+        super().end()
+        self._insiders.leave()
+
+
+def embedded(
+    storage: str, space: str, clock: VirtualClock | None, workers: int, max_iterations: int, run_budget: int, principal: str, full: bool, strict: bool
+) -> Distant:
+    """What `Runtime(placement="embedded")` opens."""
+    shop = Shop(clock)
+    checked_id(space, "space")
+    store = Store(storage, full_sync=full)
+    watch = clock.now if clock is not None else time.perf_counter
+
+    def worker(name: str) -> Member:
+        return Member(name, lambda post: HousedWorker.start(post, name, insiders=shop.insiders, functions=shop.functions, home=space, watch=watch))
+
+    return open_embedded(
+        shop, space, Member("storage", lambda post: HousedStorage.start(post, "storage", store=store, principal=principal)),
+        [worker(f"worker-{number}") for number in range(1, workers + 1)], max_iterations=max_iterations, run_budget=run_budget, strict=strict,
+    )  # fmt: skip
 
 
 def open_embedded(
@@ -52,7 +117,7 @@ def open_embedded(
     try:
         site = Distant(ensemble.line, ensemble.client, placement, space, shop.virtual, shop.functions, shop.insiders, ensemble.close, strict=strict)
         ear.of = site
-        for name in ("graph", "settle", "storage", *(worker.name for worker in workers)):
+        for name in ("graph", "settle", "storage"):
             ensemble.line.ask(name, question("listen", site.covered.version))
     except BaseException:
         ensemble.close()

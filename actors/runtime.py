@@ -12,6 +12,7 @@ from ..scheduler.errors import Misuse
 from ..scheduler.ids import checked_id, shown
 from .client import Client
 from .clock import VirtualClock
+from .site import Site
 from .surface import checked_flag, checked_seconds
 
 PLACEMENTS = ("inline", "embedded", "tree", "isolated")
@@ -51,11 +52,19 @@ class Runtime(Client):
             raise Misuse(f"Runtime(clock={shown(clock)}) is no clock; give a weft.VirtualClock(), or none for the time of day")
         if type(principal) is not str:
             raise Misuse(f"Runtime(principal={shown(principal)}) is no name")
-        if placement != "inline":
-            raise Misuse(f"placement={shown(placement)}: this version runs inline only; write Runtime(placement='inline')")
-        from .inline import Inline  # here, so that naming the class loads no store
+        if placement not in ("inline", "embedded"):
+            raise Misuse(f"placement={shown(placement)}: this version runs inline or embedded; write Runtime(placement='embedded')")
+        home, full = checked_id(space, "space"), durability == "full"
+        site: Site
+        if placement == "inline":
+            from .inline import Inline  # here, so that naming the class loads no store
 
-        super().__init__(Inline(storage, space, clock, max_iterations, run_budget, principal, durability == "full", strict), checked_id(space, "space"), strict)
+            site = Inline(storage, space, clock, max_iterations, run_budget, principal, full, strict)
+        else:
+            from .embedded import embedded  # nor sockets and actors
+
+            site = embedded(storage, space, clock, workers, max_iterations, run_budget, principal, full, strict)
+        super().__init__(site, home, strict)
         if app is not None:
             self.load(app)
 

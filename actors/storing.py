@@ -7,20 +7,24 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
-from ..scheduler.errors import ProtocolError
+from ..scheduler.errors import ErrorInfo, Misuse
 from ..scheduler.model import Version
 from ..storage.desks import Desks
+from ..storage.engine import Engine
 from ..storage.feeds import Batch
 from ..storage.link import Connect
 from ..wire.edge import Enter, Entered, Question, Submit, Told
-from ..wire.feeding import Fed, Feed, Fetch, Fetched
+from ..wire.feeding import Fed, Feed, Fetch
 from ..wire.messages import Fence, Presence
 from ..wire.ring import Applied, Changes, CommitRuns, Served
-from .component import Component
+from ..wire.table import Message
+from .asked import Asked
 from .keeping import GRAPH, Keeping
+from .pages import listed
 from .questions import Owed
 
 LEAD = 10_000  # entries that clients may be ahead of graph: a moment's work for it, and little memory
@@ -43,7 +47,7 @@ class Waiting(NamedTuple):
     submit: Submit
 
 
-class Storing(Component):
+class Storing(Asked):
     """`engine`: desks that are served here, or what gives a `Connect` whose callbacks go through the function it is given. `storage_epoch` was raised when the engine was opened.
     `lead` is how far clients may be ahead of graph."""
 
@@ -56,6 +60,12 @@ class Storing(Component):
         self._waiting: deque[Waiting] = deque()
         self._heard_of: dict[str, int] = {}  # workers and their epochs
         self._follows = False  # graph has acknowledged something
+        self._settling: list[Owed] = []  # who waits until nothing is pending
+        self.answers = {"pending": self._pending, "news": self._news, "listed": self._listed}
+
+    @property
+    def version(self) -> Version:  # type: ignore[override]
+        return self.keeping.journal.version
 
     def presence(self) -> Presence:
         return Presence("ready", self.keeping.journal.version, self.keeping.replica.token)
@@ -91,11 +101,13 @@ class Storing(Component):
                 answer = self.keeping.submit(client, submit)
                 self._send()
                 self.answer(owed, answer)
+        self._served()
 
-    def on_fetch(self, message: Fetch, sender: str) -> Fetched:
+    def on_fetch(self, message: Fetch, sender: str) -> None:
         answer = self.keeping.fetch(sender, message, sender.startswith(WORKER))
         self._send()
-        return answer
+        self.answer(self.owed, answer)
+        self._served()
 
     # The edge
 
@@ -113,15 +125,40 @@ class Storing(Component):
         self._send()
         return Entered(version)
 
-    def on_question(self, message: Question, sender: str) -> Told:
-        """`pending`: how many commits are not decided yet, once the engine has been asked for what it knows."""
-        if message.about != "pending":
-            raise ProtocolError(f"storage does not know about {message.about[:80]!r}")
+    def on_question(self, message: Question, sender: str) -> Message | None:
+        if message.about != "settled":
+            return super().on_question(message, sender)
+        self._look()
+        if not self.keeping.replica.pending():
+            return Told(self.keeping.journal.n)
+        self._settling.append(self.owed)
+        return None
+
+    def _pending(self, asked: Mapping[str, Any]) -> int:
+        """How many commits are not decided yet, once the engine has been asked for what it knows."""
+        self._look()
+        return len(self.keeping.replica.pending())
+
+    def _news(self, asked: Mapping[str, Any]) -> int:
+        """The newest version, with what others have committed."""
+        self._look()
+        return self.keeping.journal.n
+
+    def _listed(self, asked: Mapping[str, Any]) -> list[str]:
+        """What was sent is decided first, so that a caller finds what it wrote."""
+        self._look()
+        space = asked["space"]
+        if self._desks is None:
+            raise Misuse("documents cannot be listed here yet")
+        engine = self._desks.desk(space).engine
+        assert isinstance(engine, Engine)
+        return list(islice(listed(engine, space, asked["begins"], asked["after"]), asked["limit"]))
+
+    def _look(self) -> None:
         if self._desks is not None:
             self._desks.pump()
             self._desks.poll()
             self._send()
-        return Told(len(self.keeping.replica.pending()))
 
     # The engine
 
@@ -158,9 +195,13 @@ class Storing(Component):
                 self.tell(batch.holder, _feed(batch, version))
         for client, verdict in decided:
             self.tell(client, verdict)
+        if self._settling and not self.keeping.replica.pending():
+            settling, self._settling = self._settling, []
+            for owed in settling:
+                self.answer(owed, Told(self.keeping.journal.n))
 
     def _warn(self, text: str) -> None:
-        self.reporter.failed(self.name, "storage", ProtocolError(text))
+        self.spread(ErrorInfo("storage", text, "storage", ""))
 
 
 def _feed(batch: Batch, version: Version) -> Feed:

@@ -25,6 +25,7 @@ Every question names the version that its caller has seen; whoever is asked answ
              break       {ids, on}, step {}, unbreak {}
              trace, turn, check, listen           as graph, of the trace of passes
     storage  pending     {}                       how many commits are not decided
+             news        {}                       the newest n, once others were asked for theirs
              settled     {}                       the newest n, as soon as none is pending
              listed      {space, begins, after, limit}   ids, in order
              listen      {}                       news of what a person should know

@@ -22,8 +22,8 @@ from .context import Tx
 from .fetching import AsOf, Opened
 from .homes import Homes
 from .outlet import Departures, StrictDepartures
-from .site import Overtaken
 from .proposing import beside_of, used_reads, writes_of
+from .site import Overtaken
 from .subscriptions import Look
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class Transacting:
 
     def open(self, home: str, group: str | None = None, view: AsOf | None = None) -> tuple[Transaction, Tx, Departures]:
         transaction = Opened(view or AsOf(self._line), home, group)
-        at, outlet = self._homes[home], self._departures(home=home)
-        tx = Tx(transaction, home, now=self._clock.now(), version=self._covered.version.n, outlet=outlet, places=at.places, conversion=at.conversion)
+        outlet = self._departures(home=home)
+        tx = Tx(transaction, self._homes[home], self._clock.now(), self._covered.version.n, outlet)
         return transaction, tx, outlet
 
     def read(self, home: str, read: Callable[[Tx], R], cells: Sequence[Cell[Any]] = ()) -> tuple[R, Transaction, Version]:

@@ -10,8 +10,8 @@ from ..scheduler.model import Address
 from ..wire.edge import Told
 from ..wire.table import Message
 from .clock import Clock
-from .topics import node_view, placed, question, run_of, staged_view
 from .results import Run
+from .topics import node_view, placed, question, run_of, staged_view
 from .traces import Kind, checked
 from .waiting import Covered
 

@@ -66,10 +66,19 @@ class Waiting:
     def rest(self, deadline: float | None = None) -> Rested:
         """Nothing is runnable any more."""
         within = math.inf if deadline is None or self._driven else max(0.0, deadline - self._clock.now())
-        rested = self._line.ask("settle", Drain(self._covered.version, self._clock.now() if self._driven else None), within)
-        assert isinstance(rested, Rested)
-        self._covered.see(rested.version)
-        return rested
+        while True:
+            rested = self._line.ask("settle", Drain(self._covered.version, self._clock.now() if self._driven else None), within)
+            assert isinstance(rested, Rested)
+            self._covered.see(rested.version)
+            if not self._driven or not self._news(rested.version):
+                return rested
+
+    def _news(self, version: Version) -> bool:
+        """Nobody looks for what others have committed while a clock stands still; so it is looked for now. True: there is something."""
+        told = self._line.ask("storage", question("news", version))
+        assert isinstance(told, Told)
+        self._covered.see(Version(version.epoch, int(told.value)))
+        return bool(told.value > version.n)
 
     def drain(self, deadline: float | None = None) -> Rested:
         """Until nothing is runnable, everybody was told, and nothing came of that."""

@@ -49,7 +49,7 @@ class Worker(Inquirer):
         super().__init__(*args, **rest)
         self.documents = Documents(self._fetch)
         self._embedded = functions
-        self._bodies = Bodies(functions or Functions())
+        self._bodies = Bodies(Functions() if functions is None else functions)
         self._homes = Homes()
         self._execution = Execution(self.documents, self._homes, (BaseException,))  # sys.exit() of a node ends its run, not the worker
         self._home, self._listener, self._watch = home, listener, watch

@@ -7,19 +7,12 @@ from typing import Any
 
 import pytest
 import weft
-from harness.toy_ring import Stand, ToyStorage, ToyWorker
 from weft.actors.client import Client
-from weft.actors.embedded import Shop, open_embedded
-from weft.actors.ensemble import Member
 
 
 @pytest.fixture(params=["virtual", "real"])
 def rt(request: pytest.FixtureRequest) -> Iterator[Client]:
-    shop = Shop(weft.VirtualClock() if request.param == "virtual" else None)
-    stand = Stand(shop.functions, shop.insiders, now=shop.clock.now)
-    storage = Member("storage", lambda post: ToyStorage.start(post, "storage", stand=stand))
-    worker = Member("worker-1", lambda post: ToyWorker.start(post, "worker-1", stand=stand))
-    with Client(open_embedded(shop, "main", storage, [worker]), "main", False) as client:
+    with weft.Runtime(placement="embedded", clock=weft.VirtualClock() if request.param == "virtual" else None) as client:
         yield client
 
 

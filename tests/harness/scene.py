@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Literal
 
 import weft
 from harness.parts import parts
@@ -18,6 +19,9 @@ Body = Callable[[weft.Tx], Any]
 Cell = weft.Cell[Any]
 
 
+PLACEMENT: ContextVar[Literal["inline", "embedded"]] = ContextVar("placement", default="inline")  # of every scene; the scenarios run on each
+
+
 def cells(names: str) -> list[Cell]:
     return [weft.cell(name) for name in names.split()]
 
@@ -25,12 +29,7 @@ def cells(names: str) -> list[Cell]:
 class Scene:
     def __init__(self, storage: str = "memory:", clock: weft.VirtualClock | None = None, /, **given: Any) -> None:
         self.clock = clock or weft.VirtualClock()
-        import os
-        if os.environ.get("TOY"):
-            from harness.toy_runtime import toy_runtime
-            self.rt = toy_runtime(self.clock)
-        else:
-            self.rt = weft.Runtime(storage, placement="inline", clock=self.clock)
+        self.rt = weft.Runtime(storage, placement=PLACEMENT.get(), clock=self.clock)
         self.errors: list[weft.ErrorInfo] = []
         self.rt.on_error(self.errors.append)
         self.runs: Counter[str] = Counter()  # calls of each function

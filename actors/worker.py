@@ -147,7 +147,7 @@ class Worker(Inquirer):
         node, generation, number, attempt, gives_way, demanded, _, triggers = run
         departures = Departures(RunId(node, generation, number), space)
         ready = partial(self._met_nothing, body, space) if gives_way else None
-        ran = self._execution.run(body, space, node, number, triggers, group, attempt + 1, now, n, departures, ready)
+        ran = self._execution.run(body, space, node, number, triggers, group, attempt, now, n, departures, ready)
         children: tuple[Declared, ...] = ()
         if departures.any and ran.error is None and not (ran.unready or ran.moved):
             try:

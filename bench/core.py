@@ -63,7 +63,7 @@ def run(quick: bool = False) -> Iterator[Result]:
 
 
 def _beside(name: str, case: Case, other: Side, quick: bool) -> Result:
-    ours, theirs = _Measured(name, case, Weft(), quick), _Measured(name, case, other, quick)
+    ours, theirs = Measured(name, case, Weft(), quick), Measured(name, case, other, quick)
     rounds = 1 if quick else ROUNDS if theirs.once < SLOW else 2
     value, against = interleaved(ours.measure, theirs.measure, rounds)
     ours.side.close()
@@ -72,19 +72,20 @@ def _beside(name: str, case: Case, other: Side, quick: bool) -> Result:
 
 
 def _alone(name: str, case: Case, side: Side, quick: bool) -> Result:
-    measured = _Measured(name, case, side, quick)
+    measured = Measured(name, case, side, quick)
     value = min(measured.measure() for _ in range(1 if quick else ROUNDS))
     side.close()
     return Result("core", name, "µs", value)
 
 
-class _Measured:
-    """A case built on a side. `once` is about what one update takes, in seconds."""
+class Measured:
+    """A case built on a side. `once` is about what one update takes, in seconds; `size` how many runs it makes."""
 
     def __init__(self, name: str, case: Case, side: Side, quick: bool) -> None:
         self.side = side
         self._name = name
         self._built = case(side)
+        self.size = self._built.runs + self._built.seen
         self._runs, self._seen = KNOWN.get((name, side.name), self._built[1:])
         self._numbers = count(1)
         side.update(self._built.source, next(self._numbers))  # what was never read is read now

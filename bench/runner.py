@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import NamedTuple, cast
 
-NAMES = ("match", "core", "commit", "ring")
+NAMES = ("match", "core", "commit", "ring", "embedded")
 """The benchmarks in the order in which a full run prints them: from the one that touches least of the machine to the one that touches most."""
 
 

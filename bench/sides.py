@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from itertools import count
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import weft
 from weft.actors.runtime import Runtime
@@ -43,13 +43,13 @@ class Side(Protocol):
 
 
 class Weft:
-    """Inline, in memory: every run is a transaction with a read log, committed, decided by the engine and entered in its log."""
+    """Inline and in memory, unless it is said otherwise: every run is a transaction with a read log, committed, decided by the engine and entered in its log."""
 
     name = "weft"
 
-    def __init__(self) -> None:
+    def __init__(self, placement: Literal["inline", "embedded"] = "inline", storage: str = "memory:") -> None:
         self.runs = self.seen = 0
-        self._rt = Runtime(placement="inline")
+        self._rt = Runtime(placement=placement, storage=storage)
         self._names = count()
 
     def source(self, value: int) -> Handle:

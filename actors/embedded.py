@@ -41,6 +41,9 @@ class Shop:
         self.insiders = Insiders()
 
 
+GROUP_WITHIN = 0.002  # seconds a commit may wait for others to share its transaction
+
+
 class HousedStorage(Storing):
     """Storage with its engines in its own thread: desks that are served whenever no message waits."""
 
@@ -85,12 +88,13 @@ def embedded(
     checked_id(space, "space")
     store = Store(storage, full_sync=full)
     watch = clock.now if clock is not None else time.perf_counter
+    patience = GROUP_WITHIN if clock is None else 0.0
 
     def worker(name: str) -> Member:
         return Member(name, lambda post: HousedWorker.start(post, name, insiders=shop.insiders, functions=shop.functions, home=space, watch=watch))
 
     return open_embedded(
-        shop, space, Member("storage", lambda post: HousedStorage.start(post, "storage", store=store, principal=principal)),
+        shop, space, Member("storage", lambda post: HousedStorage.start(post, "storage", store=store, principal=principal, patience=patience)),
         [worker(f"worker-{number}") for number in range(1, workers + 1)], max_iterations=max_iterations, run_budget=run_budget, strict=strict,
     )  # fmt: skip
 

@@ -22,6 +22,7 @@ from ..wire.ring import Applied, Born, Changes, Declared, Invalidated, Logged, R
 from .asked import Asked
 from .chronicle import Chronicle
 
+SAY_EVERY = 64  # versions between two words to storage: far fewer than clients may be ahead
 UNDEMANDED = -1  # the number of the wave in the answer to Undemand
 _new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost
 _COMMITTED = Outcome.COMMITTED
@@ -36,6 +37,7 @@ class Graphing(Asked):
         self.fold = Fold(self._report)
         self.chronicle = Chronicle(self.fold)
         self.answers = self.chronicle.answers()
+        self._said = Version(0, 0)  # what storage has heard of
         self.version = Version(0, 0)
         self._declared: dict[str, Declared] = {}  # of those that settle has not heard of
 
@@ -51,7 +53,9 @@ class Graphing(Asked):
         told = self.fold.take()
         structure = self._structure(told) if told.came or told.gone or told.edges or told.reads else None
         self.tell("settle", Invalidated(token, version, wave, told.rows, tuple(done), structure, served, 0, last))
-        self.tell("storage", Applied(version))
+        if version.epoch != self._said.epoch or version.n - self._said.n >= SAY_EVERY:
+            self._said = version
+            self.tell("storage", Applied(version))
         self.seen()
 
     def on_undemand(self, message: Undemand, sender: str) -> None:

@@ -6,6 +6,7 @@
 """
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -27,6 +28,7 @@ from .keeping import GRAPH, Keeping
 from .pages import listed
 from .questions import Owed
 
+GROUP = 100  # commits in one transaction of the engine's
 LEAD = 10_000  # entries that clients may be ahead of graph: a moment's work for it, and little memory
 WORKER = "worker"  # names of those who hold documents begin so
 
@@ -49,14 +51,17 @@ class Waiting(NamedTuple):
 
 class Storing(Asked):
     """`engine`: desks that are served here, or what gives a `Connect` whose callbacks go through the function it is given. `storage_epoch` was raised when the engine was opened.
-    `lead` is how far clients may be ahead of graph."""
+    `lead` is how far clients may be ahead of graph. Desks are served when nobody writes any more, or, with `patience`, so many seconds after the first commit that waits, or GROUP
+    commits later, so that they share a transaction of the engine's."""
 
-    def __init__(self, *args: Any, engine: Desks | Callable[[Deliver], Connect], storage_epoch: int = 1, lead: int = LEAD, **rest: Any) -> None:
+    def __init__(self, *args: Any, engine: Desks | Callable[[Deliver], Connect], storage_epoch: int = 1, lead: int = LEAD, patience: float = 0.0, **rest: Any) -> None:
         super().__init__(*args, **rest)
         self._desks = engine if isinstance(engine, Desks) else None
         connect = engine.connect if isinstance(engine, Desks) else engine(self._deliver)
         self.keeping = Keeping(connect, storage_epoch, self._warn)
-        self._most = lead
+        self._most, self._patience = lead, patience
+        self._unserved = 0  # messages since the desks were served
+        self._serve_at = math.inf
         self._waiting: deque[Waiting] = deque()
         self._heard_of: dict[str, int] = {}  # workers and their epochs
         self._follows = False  # graph has acknowledged something
@@ -175,12 +180,39 @@ class Storing(Asked):
         self.actor_ref.tell(Delivery(call))
 
     def _served(self) -> None:
-        """No message waits: the engine decides what it was sent."""
-        if self._desks is not None and self.mailbox.empty():
-            try:
-                self._desks.pump()
-            finally:
-                self._send()
+        """A message has been handled: if it is time, the engine decides what it was sent."""
+        if self._desks is None:
+            return
+        if not self._patience:
+            if self.mailbox.empty():
+                self._serve()
+            return
+        self._unserved += 1
+        if self._unserved >= GROUP:
+            self._serve()
+        elif self._serve_at == math.inf:
+            now = self.clock()
+            self._serve_at = now + self._patience
+            self._arm(now)
+
+    def _serve(self) -> None:
+        """The engine decides what it was sent."""
+        self._unserved, self._serve_at = 0, math.inf
+        assert self._desks is not None
+        try:
+            self._desks.pump()
+        finally:
+            self._send()
+
+    def tick(self, now: float) -> None:
+        if self._serve_at <= now:
+            self._serve()
+        super().tick(now)
+
+    def _arm(self, now: float) -> None:
+        super()._arm(now)
+        if self._serve_at < self.mailbox.alarm:
+            self.mailbox.set_alarm(self._serve_at, now)
 
     # Inside
 

@@ -1,4 +1,4 @@
-"""What this placement has not: members of a client that need actors, pieces, branches or a durable inbox. Each says so when it is called.
+"""What no placement has yet: members of a client that need supervision, pieces, branches or a durable inbox. Each says so when it is called.
 
 One table: the name, and what to do instead.
 """
@@ -11,18 +11,18 @@ from ..scheduler.errors import Misuse
 
 
 def _absent(name: str, instead: str) -> Callable[..., Any]:
-    def member(self: object, *args: object, **kwargs: object) -> NoReturn:
-        raise Misuse(f"{name}: a runtime with placement='inline' has none of this; {instead}")
+    def member(self: Any, *args: object, **kwargs: object) -> NoReturn:
+        raise Misuse(f"{name}: a runtime with placement={self._shared.placement!r} has none of this; {instead}")
 
     member.__name__ = member.__qualname__ = name
-    member.__doc__ = f"Not with placement='inline': {instead}."
+    member.__doc__ = f"Not with this version: {instead}."
     return member
 
 
 _PIECES = "register nodes with rt.register, and bind them to their arguments with spec.bind"
 _BRANCHES = "use another space: rt.in_space(name)"
 _LETTERS = "an event that cannot be handled stays at the head of its lane; diagnose() says why"
-_ACTORS = "the core runs in the caller's thread; look with stats(), trace() and diagnose()"
+_ACTORS = "look with stats(), trace() and diagnose()"
 
 
 class Absent:

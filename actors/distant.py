@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ..scheduler.cells import Cell
-from ..scheduler.errors import ErrorInfo, InsideRun, Misuse, NodeFailed, NotSettled, WaitTimeout
+from ..scheduler.errors import ErrorInfo, InsideRun, Misuse
 from ..scheduler.ids import checked_id
 from ..scheduler.model import Read
 from ..storage.transaction import Transaction
@@ -27,10 +27,11 @@ from .declared import declared_of
 from .functions import Functions
 from .insiders import Insiders
 from .outlet import Departing, Departures
+from .pulling import Pulling
 from .results import Commit, Update
 from .site import GateKind
 from .specs import HandlerSpec, NodeSpec
-from .subscriptions import ROUNDS, Look, Subscription, Subscriptions
+from .subscriptions import Look, Subscription, Subscriptions
 from .topics import question
 from .transacting import Transacting
 from .vista import Vista
@@ -57,6 +58,7 @@ class Distant:
         self._names = itertools.count(1)
         self._subscriptions = Subscriptions(self, eager=clock is None)
         self.waiting = Waiting(line, self.clock, self.covered, self._subscriptions.flush)
+        self._pulling = Pulling(self, self.waiting, self.clock, self._told, self._fresh)
         self.outlook = Vista(self.ask, self.covered, self.clock, self.home)
         self._closed = False
         self._closing = threading.Lock()
@@ -184,24 +186,9 @@ class Distant:
     # Demand
 
     def pull(self, cells: Sequence[Cell[Any]], home: str, timeout: float | None) -> list[Any]:
-        deadline = self.waiting.deadline(timeout)
-        id, seen = self._fresh("pull"), None
-        try:
-            for round in range(ROUNDS):
-                look = self.look(cells, home)
-                if look.reads == seen:
-                    break
-                if round and deadline is not None and self.clock.now() >= deadline:
-                    raise WaitTimeout(f"{', '.join(map(str, cells))} not up to date after {timeout} s")
-                seen = look.reads
-                self.observe(id, home, look.reads, None)
-                self.waiting.rest(deadline)
-            self._judge(id)
-        finally:
-            if seen is not None and not self._closed:
-                self.withdraw(id)
+        values = self._pulling.pull(cells, home, timeout)
         self._subscriptions.flush()
-        return look.values
+        return values
 
     def sink(self, cell: Cell[Any], callback: Callable[[Any], object], home: str, group: str | None) -> str:
         id = self._fresh("sink")
@@ -262,22 +249,6 @@ class Distant:
         self._told("settle", "unbreak")
 
     # Inside
-
-    def _judge(self, observer: str) -> None:
-        """Whether what was pulled is what it should be: what failed, or does not converge, is said."""
-        found = self._told("graph", "judge", observer=observer)
-        if found["failed"] is not None:
-            node, message = found["failed"]
-            raise NodeFailed(f"{node} failed: {message}", node)
-        if not found["unclean"]:
-            return
-        held = self._told("settle", "held", ids=list(found["unclean"]))
-        for node in found["unclean"]:
-            if held["stopped"] is not None:
-                raise NotSettled(f"{node} has to run, and a breakpoint stopped everything before {held['stopped']}; go on with rt.step() or rt.unbreak()")
-            until = held["nodes"][node]["times"][2] if node in held["nodes"] else 0.0
-            if until > self.clock.now():
-                raise NotSettled(f"{node} does not converge; it is tried again at {until}")
 
     def _declared(self, specs: Sequence[NodeSpec[..., Any]], space: str) -> tuple[Declared, ...]:
         for spec in specs:

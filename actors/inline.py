@@ -135,7 +135,7 @@ class Inline:
 
     def commit(self, transaction: Transaction, departures: Departures, home: str, value: R) -> Commit[R]:
         transaction.check_open()  # an abort that was swallowed is one all the same
-        answer = self.replica.commit(transaction.finish()[-1])
+        answer = self.replica.transact(transaction.finish()[-1])
         if departures.any and not isinstance(answer, Refused):
             self._departed("", home, departures)
         return Commit(answer, value, self.loop.wait)

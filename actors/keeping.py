@@ -126,7 +126,7 @@ class Keeping:
         proposal, error = self._proposal(version, reads, operations, beside, Provenance(event=None if beside is None else beside.event), group, None)
         if error is None and version.epoch != self.journal.epoch:
             error = StorageTransactionInconsistent(f"this transaction read at {version}, and storage is in epoch {self.journal.epoch} by now; read again and retry")
-        answer = self.replica.commit(proposal) if error is None else self.replica.refuse(proposal, None, error)
+        answer = self.replica.transact(proposal) if error is None else self.replica.refuse(proposal, None, error)
         if isinstance(answer, Refused):
             return Submitted(self.journal.version, False, refusal_of(answer.rejection))
         if beside is not None:

@@ -138,7 +138,7 @@ class Settling(Asked):
         known = key in self._told
         if not known:
             self._told.add(key)
-        return Run(node.id, node.generation, number, node.attempts + 1, gives_way, demanded, None if known else node.spec, causes)
+        return Run(node.id, node.generation, number, node.attempts, gives_way, demanded, None if known else node.spec, causes)
 
     def _awaited(self) -> tuple[Awaited, ...]:
         mirror = self.mirror

@@ -20,6 +20,7 @@ from ..scheduler.log import FenceEntry, PullEntry, RegistrationEntry, RemovalEnt
 from ..scheduler.model import ROOT, Change, CommitId, Entity, Version
 from ..scheduler.rejection import Rejection, rejection
 from ..scheduler.values import MISSING
+from .admission import raced
 from .commit import Accepted, Rejected, Verdict
 from .intake import Intake
 from .journal import Journal
@@ -28,7 +29,7 @@ from .link import Connect, Delivered, Frame, Link
 from .overlay import Overlay
 from .proposal import Proposal, Seen
 from .settlement import Settlement
-from .ticket import Refused, Ticket
+from .ticket import Answer, Refused, Ticket, Unchanged
 
 
 class Replica:
@@ -73,6 +74,15 @@ class Replica:
                 gone.setdefault(entity.space, []).append(entity)
         for space, forgotten in gone.items():
             self._links[space].forget(forgotten)
+
+    def transact(self, proposal: Proposal) -> Answer:
+        """A client's commit. It is made once: if it finds what it wants written there already, because somebody else has counted up from the same value, it has lost a race
+        all the same. (A run in that place is made again, because what it read has moved.)"""
+        answer = self.commit(proposal)
+        if isinstance(answer, Unchanged) and proposal.operations and (changed := raced(proposal, self._find)) is not None:
+            why = StorageTransactionInconsistent(f"{changed} has changed since this transaction read it; read it again and retry")
+            return Refused(answer.version, rejection(why))
+        return answer
 
     def failed(self, proposal: Proposal, run: RunId, why: Rejection) -> Version:
         """A run whose function raised: its writes are dropped, its reads are kept (decision 7)."""

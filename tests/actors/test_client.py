@@ -349,3 +349,14 @@ def test_a_run_does_not_call_the_runtime(rt: weft.Runtime, call: Any) -> None:
     rt.register(inner)
     rt.idle()
     assert len(raised) == 1
+
+
+@pytest.mark.parametrize("placement", ["inline", "embedded"])
+def test_of_two_transactions_that_count_up_from_one_value_the_second_is_made_again(placement: Any) -> None:
+    a = weft.cell("a", of=int)
+    with weft.Runtime(placement=placement) as rt:
+        rt.set(a, 0)
+        with rt.transaction() as one, rt.transaction() as other:
+            for tx in (one, other):
+                tx.set(a, tx[a] + 1)
+        assert (other.commit.wait(5).status, one.commit.wait(5).status, rt.get(a)) == ("confirmed", "rejected", 1)

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 import weft
+from weft.actors.caller import Caller, Ear
 from weft.actors.client import Client
+from weft.actors.embedded import Shop, open_embedded
+from weft.actors.ensemble import Member
 
 
 @pytest.fixture(params=["virtual", "real"])
@@ -130,3 +133,74 @@ def test_after_the_end_every_call_says_so(rt: Client) -> None:
     with pytest.raises(weft.Misuse, match="closed"):
         rt.get(A)
     rt.idle()
+
+
+def _threads() -> set[str]:
+    return {thread.name for thread in threading.enumerate()}
+
+
+def test_nothing_is_left_behind_when_it_is_closed() -> None:
+    before = _threads()
+    with weft.Runtime(placement="embedded") as rt:
+        rt.sink(A, lambda value: None)
+        rt.set(A, 1)
+        rt.idle()
+        assert len(_threads() - before) >= 7
+    assert _threads() == before
+
+
+def test_nothing_is_left_behind_when_it_cannot_be_opened() -> None:
+    before = _threads()
+
+    def broken(post: Any) -> Any:
+        raise OSError("no room for a worker")
+
+    with pytest.raises(OSError, match="no room"):
+        open_embedded(Shop(None), "main", Member("storage", lambda post: Caller.start(post, "storage", hearing=Ear())), [Member("worker-1", broken)])
+    assert _threads() == before
+
+
+def test_several_runtimes_live_beside_each_other() -> None:
+    with weft.Runtime(placement="embedded") as one, weft.Runtime(placement="embedded") as other:
+        one.set(A, 1)
+        other.set(A, 2)
+        assert (one.get(A), other.get(A)) == (1, 2)
+
+
+def test_two_threads_call_at_once() -> None:
+    with weft.Runtime(placement="embedded") as rt:
+        rt.set(A, 0)
+        threads = [threading.Thread(target=lambda: [rt.transact(lambda tx: tx.set(A, tx[A] + 1)) for _ in range(20)]) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert rt.get(A) == 60
+
+
+def test_a_wait_that_takes_too_long_is_given_up() -> None:
+    go = threading.Event()
+
+    def slow(tx: weft.Tx) -> None:
+        go.wait(10)
+
+    with weft.Runtime(placement="embedded") as rt:
+        rt.register(weft.effect(id="slow")(slow))
+        with pytest.raises(weft.WaitTimeout, match="not idle after"):
+            rt.idle(timeout=0.05)
+        go.set()
+        rt.idle()
+        assert rt.ran() == ["slow"]
+
+
+def test_a_watch_yields_the_newest_and_ends_with_the_runtime() -> None:
+    with weft.Runtime(placement="embedded") as rt:
+        rt.set(A, 1)
+        seen = []
+        with rt.watch(A) as watch:
+            for update in watch:
+                seen.append(update.value)
+                if update.value == 3:
+                    break
+                rt.set(A, update.value + 1)
+        assert seen == [1, 2, 3]

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..scheduler.cells import Cell, Family, Stream
-from ..scheduler.errors import NotImportable, NotStorable, ProtocolError
+from ..scheduler.errors import NotImportable, NotStorable, ProtocolError, WeftError
 from ..scheduler.ids import shown
 from ..scheduler.values import ReadOnlyDict, ReadOnlyList, Value, freeze
 from ..wire.ring import Declared
 from .execution import Body
-from .functions import Functions
+from .functions import LOCAL, Functions
 from .nodes import surface_of
 from .parameters import parameters_of
 from .specs import NodeSpec
@@ -64,7 +64,9 @@ def runnable(told: Value, functions: Functions) -> Runnable:
     try:
         name, space, group, hidden = told["fn"], told["space"], told["group"], told.get("hidden") is True
         found = functions.find(name)
-        spec = found if isinstance(found, NodeSpec) and name.startswith("local:") else _bound(found, told)
+        spec = found if isinstance(found, NodeSpec) and name.startswith(LOCAL) else _bound(found, told)
+    except WeftError:
+        raise
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise ProtocolError(f"{shown(told)} describes nothing that can be run: {error}") from None
     return Runnable(Body.of(spec, space, hidden), space, group)

@@ -18,8 +18,9 @@ from ..storage.desks import Desks
 from ..storage.engine import Engine
 from ..storage.feeds import Batch
 from ..storage.link import Connect
-from ..wire.edge import Enter, Entered, Question, Submit, Told
-from ..wire.feeding import Fed, Feed, Fetch
+from ..wire.edge import Enter, Entered, Question, Submit, Submitted, Told
+from ..wire.envelope import Frame
+from ..wire.feeding import Fed, Feed, Fetch, Fetched
 from ..wire.messages import Fence, Presence
 from ..wire.ring import Applied, Changes, CommitRuns, Served
 from ..wire.table import Message
@@ -91,7 +92,6 @@ class Storing(Asked):
             self.keeping.commit_runs(sender, message)
         finally:
             self._send(message.wave, message.last)
-        self._served()
 
     def on_fence(self, message: Fence, sender: str) -> None:
         self.keeping.replica.fence(message.token)
@@ -106,24 +106,21 @@ class Storing(Asked):
                 answer = self.keeping.submit(client, submit)
                 self._send()
                 self.answer(owed, answer)
-        self._served()
 
-    def on_fetch(self, message: Fetch, sender: str) -> None:
+    def on_fetch(self, message: Fetch, sender: str) -> Fetched:
         answer = self.keeping.fetch(sender, message, sender.startswith(WORKER))
         self._send()
-        self.answer(self.owed, answer)
-        self._served()
+        return answer
 
     # The edge
 
-    def on_submit(self, message: Submit, sender: str) -> None:
+    def on_submit(self, message: Submit, sender: str) -> Submitted | None:
         if self._follows and (self._waiting or self.keeping.lead() >= self._most):
             self._waiting.append(Waiting(self.owed, sender, message))
-            return
+            return None
         answer = self.keeping.submit(sender, message)
         self._send()
-        self.answer(self.owed, answer)  # before the verdict
-        self._served()
+        return answer
 
     def on_enter(self, message: Enter, sender: str) -> Entered:
         version = self.keeping.enter(message.declared, message.removed)
@@ -179,6 +176,11 @@ class Storing(Asked):
     def _deliver(self, call: Callable[[], None]) -> None:
         self.actor_ref.tell(Delivery(call))
 
+    def _dispatch(self, frame: Frame) -> None:
+        """Whatever the message was: when it is answered, and it is time, the desks decide what they were sent."""
+        super()._dispatch(frame)
+        self._served()
+
     def _served(self) -> None:
         """A message has been handled: if it is time, the engine decides what it was sent."""
         if self._desks is None:
@@ -199,9 +201,8 @@ class Storing(Asked):
         """The engine decides what it was sent."""
         self._unserved, self._serve_at = 0, math.inf
         assert self._desks is not None
-        try:
+        with self._guard.on("engine"):
             self._desks.pump()
-        finally:
             self._send()
 
     def tick(self, now: float) -> None:

@@ -41,18 +41,19 @@ FETCH_WITHIN = 30.0  # seconds; a storage that does not answer for so long is be
 
 class Worker(Inquirer):
     """`functions` finds what nodes run; shared with the clients of an embedded runtime. `home` is the runtime's own space. `listener` is told what user code prints.
-    `watch` tells how long runs take."""
+    `watch` tells how long runs take; results leave after `flush` seconds."""
 
     def __init__(
-        self, *args: Any, functions: Functions | None = None, home: str = "main", listener: str | None = None, watch: Callable[[], float] = time.perf_counter, **rest: Any
-    ) -> None:
+        self, *args: Any, functions: Functions | None = None, home: str = "main", listener: str | None = None, watch: Callable[[], float] = time.perf_counter,
+        flush: float = FLUSH, **rest: Any,
+    ) -> None:  # fmt: skip
         super().__init__(*args, **rest)
         self.documents = Documents(self._fetch)
         self._embedded = functions
         self._bodies = Bodies(Functions() if functions is None else functions)
         self._homes = Homes()
         self._execution = Execution(self.documents, self._homes, (BaseException,))  # sys.exit() of a node ends its run, not the worker
-        self._home, self._listener, self._watch = home, listener, watch
+        self._home, self._listener, self._watch, self.flush = home, listener, watch, flush
         self._waves: deque[RunWave] = deque()
         self._token = 0
         self._awaited: PathIndex[Address] = PathIndex()
@@ -99,7 +100,7 @@ class Worker(Inquirer):
         for member, run in enumerate(runs):
             done.append(self._one(member, run, now, version.n))
             left -= 1
-            if left and self.clock() - flushed >= FLUSH:
+            if left and self.clock() - flushed >= self.flush:
                 self.tell(STORAGE, CommitRuns(token, version, number, tuple(done), False))
                 done, flushed = [], self.clock()
         self.tell(STORAGE, CommitRuns(token, version, number, tuple(done), True))
@@ -147,7 +148,7 @@ class Worker(Inquirer):
         node, generation, number, attempt, gives_way, demanded, _, triggers = run
         departures = Departures(RunId(node, generation, number), space)
         ready = partial(self._met_nothing, body, space) if gives_way else None
-        ran = self._execution.run(body, space, node, number, triggers, group, attempt, now, n, departures, ready)
+        ran = self._execution.run(body, space, node, number, triggers, group, attempt + 1, now, n, departures, ready)
         children: tuple[Declared, ...] = ()
         if departures.any and ran.error is None and not (ran.unready or ran.moved):
             try:

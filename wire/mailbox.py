@@ -151,6 +151,9 @@ class Mailbox:
         """The handler of the current message waits for an answer: others are got meanwhile. `resume` must follow."""
         held = Held(self.current, self.arrival, self.missing, self.since, self.is_asked)
         self.current = None
+        if self._source is None:  # what was put aside before is got by `recall` only, and stays in front
+            self._aside.extend(self._backlog)
+            self._backlog.clear()
         return held
 
     def put_aside(self, item: Any) -> None:

@@ -107,7 +107,7 @@ def open_embedded(
     driven = shop.virtual is not None
     members = [
         storage,
-        Member("graph", lambda post: Graphing.start(post, "graph")),
+        Member("graph", lambda post: Graphing.start(post, "graph", functions=shop.functions, home=space)),
         Member("registry", lambda post: Registering.start(post, "registry")),
         Member("gates", lambda post: Gating.start(post, "gates", now=None if driven else shop.clock.now)),
         Member(

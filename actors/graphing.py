@@ -9,32 +9,40 @@ from collections.abc import Callable
 from typing import Any
 
 from ..scheduler.core import Registration
-from ..scheduler.errors import ErrorInfo
+from ..scheduler.errors import ErrorInfo, WeftError
 from ..scheduler.fold import Fold, Told
 from ..scheduler.gates import GateConfig
 from ..scheduler.log import Outcome, RunId, RunResult
 from ..scheduler.model import Version
 from ..scheduler.records import Kind, Surface
 from ..scheduler.rows import Done
+from ..wire.edge import Enter
 from ..wire.entries import entry_of
 from ..wire.messages import Presence
 from ..wire.ring import Applied, Born, Changes, Declared, Invalidated, Logged, Reads, Structure, Undemand
+from ..wire.table import Message
 from .asked import Asked
 from .chronicle import Chronicle
+from .functions import Functions
+from .members import Members
 
 SAY_EVERY = 64  # versions between two words to storage: far fewer than clients may be ahead
+WITHIN = 60.0  # seconds for storage to take a registration
 UNDEMANDED = -1  # the number of the wave in the answer to Undemand
 _new: Any = tuple.__new__  # what the class of a named tuple calls in the end, at half the cost
 _COMMITTED = Outcome.COMMITTED
 
 
 class Graphing(Asked):
-    """`errors` takes what a person should know of a run, beside those who listen."""
+    """`errors` takes what a person should know of a run, beside those who listen. `functions` and `home` are for members of families."""
 
-    def __init__(self, *given: Any, errors: Callable[[ErrorInfo], None] = lambda error: None, **more: Any) -> None:
+    def __init__(
+        self, *given: Any, errors: Callable[[ErrorInfo], None] = lambda error: None, functions: Functions | None = None, home: str = "main", **more: Any,
+    ) -> None:  # fmt: skip
         super().__init__(*given, **more)
         self._errors = errors
         self.fold = Fold(self._report)
+        self.members = Members(self.fold, functions, home)
         self.chronicle = Chronicle(self.fold)
         self.answers = self.chronicle.answers()
         self._said = Version(0, 0)  # what storage has heard of
@@ -50,9 +58,12 @@ class Graphing(Asked):
         for entry in entries:
             self._apply(entry, version.epoch, done)
         self.version = version
+        if self.members.any:
+            self.members.fell(self.fold.graph.liveness.fallen)
         told = self.fold.take()
         structure = self._structure(told) if told.came or told.gone or told.edges or told.reads else None
-        self.tell("settle", Invalidated(token, version, wave, told.rows, tuple(done), structure, served, 0, last))
+        self._enter()
+        self.tell("settle", Invalidated(token, version, wave, told.rows, tuple(done), structure, served, len(self.members.owed), last))
         if version.epoch != self._said.epoch or version.n - self._said.n >= SAY_EVERY:
             self._said = version
             self.tell("storage", Applied(version))
@@ -60,13 +71,29 @@ class Graphing(Asked):
 
     def on_undemand(self, message: Undemand, sender: str) -> None:
         self.fold.undemand(message.nodes)
+        self.members.fell(self.fold.graph.liveness.fallen)
         told = self.fold.take()
         structure = self._structure(told) if told.edges or told.reads else None
-        self.tell("settle", Invalidated(message.token, self.version, UNDEMANDED, told.rows, (), structure, (), 0, True))
+        self._enter()
+        self.tell("settle", Invalidated(message.token, self.version, UNDEMANDED, told.rows, (), structure, (), len(self.members.owed), True))
+
+    def _enter(self) -> None:
+        """Members that somebody demands, or nobody any more."""
+        asked, given_up = self.members.take()
+        if asked or given_up:
+            self.ask("storage", Enter(asked, given_up), self._entered, within=WITHIN)
+
+    def _entered(self, outcome: Message | WeftError) -> None:
+        """They come by the log. If they do not, nobody waits for them."""
+        if isinstance(outcome, WeftError):
+            self.members.owed.clear()
+            raise outcome
 
     def _apply(self, entry: Logged, epoch: int, done: list[Done]) -> None:
         n, kind, node, generation, number, reads, changes, moved, took, unusual = entry
         fold = self.fold
+        if reads and self.members.any:
+            self.members.read(reads)
         if unusual is None and number and node is not None and kind == "commit":  # what nearly every run comes to
             run = _new(RunId, (node, generation, number, 0))
             fold.ran(_new(RunResult, (run, _COMMITTED, reads, (), moved, (), None)), n)
@@ -77,6 +104,8 @@ class Graphing(Asked):
             self._register(unusual.declared, generation, unusual.parent)
         else:
             fold.apply(entry_of(entry, epoch))
+            if kind == "removal" and node is not None:
+                self.members.remove(node)
             if number and node is not None and kind in ("commit", "result"):
                 done.append(self._judged(entry, RunId(node, generation, number)))
 
@@ -102,8 +131,13 @@ class Graphing(Asked):
     def _register(self, declared: Declared, generation: int, parent: str | None) -> None:
         if declared.kind == "observer":
             self.fold.observe(declared.node, generation, declared.declared, declared.group)
-        elif declared.kind != "family":
+            if self.members.any:
+                self.members.read(declared.declared)
+        elif declared.kind == "family":
+            self.members.declare(declared)
+        else:
             self.fold.register(declared.node, generation, registration(declared, parent))
+            self.members.registered(declared.node)
         self._declared[declared.node] = declared
 
     def _structure(self, told: Told) -> Structure:

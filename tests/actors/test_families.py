@@ -43,9 +43,10 @@ def test_an_id_splits_where_arguments_may_begin() -> None:
     assert list(splits("total/a b/c")) == [("total/a b", 1)]
 
 
-def test_a_family_of_another_space_is_found_there_and_its_nodes_are_at_home_where_it_was_declared() -> None:
+@pytest.mark.parametrize("placement", ["inline", "embedded"])
+def test_a_family_of_another_space_is_found_there_and_its_nodes_are_at_home_where_it_was_declared(placement: Any) -> None:
     family = weft.family("total", "user", space="tenant")
-    with weft.Runtime(placement="inline") as rt:
+    with weft.Runtime(placement=placement) as rt:
         rt.register(spec(family))
         assert rt.pull(family("ann")) == "ann"
         assert rt.pull(weft.cell("total/ann")) is None
@@ -53,7 +54,8 @@ def test_a_family_of_another_space_is_found_there_and_its_nodes_are_at_home_wher
         assert rt.ran() == ["of-total-1[ann]", "of-total-1[bob]"]
 
 
-def test_what_is_removed_makes_no_more_members_and_what_is_declared_again_takes_its_place() -> None:
+@pytest.mark.parametrize("placement", ["inline", "embedded"])
+def test_what_is_removed_makes_no_more_members_and_what_is_declared_again_takes_its_place(placement: Any) -> None:
     one, other = weft.family("one", "a"), weft.family("other", "a")
 
     def given(value: int, family: weft.Family[Any]) -> NodeSpec[..., Any]:
@@ -62,7 +64,7 @@ def test_what_is_removed_makes_no_more_members_and_what_is_declared_again_takes_
 
         return weft.computation(body, output=family, id="made")
 
-    with weft.Runtime(placement="inline") as rt:
+    with weft.Runtime(placement=placement) as rt:
         node = rt.register(given(1, one))
         told: list[Any] = []
         rt.sink(one("x"), told.append)

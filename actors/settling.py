@@ -16,13 +16,16 @@ from ..scheduler.mirror import Leave, Mirror
 from ..scheduler.model import Version
 from ..scheduler.turns import Phase, Turns
 from ..scheduler.values import freeze
-from ..wire.edge import Drain, News, Rested
+from ..wire.edge import Drain, News, Question, Rested
 from ..wire.messages import Fence, Presence
 from ..wire.ring import Awaited, Invalidated, Run, RunWave, Undemand, Wake, Woken
+from ..wire.table import Message
 from .asked import Asked
 from .graphing import UNDEMANDED, registration
 from .ledger import Ledger
 from .questions import Owed
+
+_OPENING = ("gate", "step", "unbreak")  # questions after which something may be runnable
 
 
 class Waiting(NamedTuple):
@@ -98,6 +101,12 @@ class Settling(Asked):
     def on_drain(self, message: Drain, sender: str) -> None:
         self._waiting.append(Waiting(self.owed, message.version))
         self._go()
+
+    def on_question(self, message: Question, sender: str) -> Message | None:
+        answer = super().on_question(message, sender)
+        if message.about in _OPENING:
+            self._go()
+        return answer
 
     def on_woken(self, message: Woken, sender: str) -> None:
         self._wake = math.inf

@@ -1,7 +1,7 @@
 """The lock before the bind: a second bind on an ipc path steals it from the first without a word (DESIGN section 3), so each path has a lock file.
 
-The kernel drops the lock when its holder dies, so a stale file never bars anyone; it stays on disk, since removing it would race with the next holder. A forked child closes
-its copy at once: the lock is its parent's, and would else outlive it.
+The kernel drops the lock when its holder dies, so a stale file never bars anyone. A holder may remove the file before it lets go: who gets a lock on a file that is no longer at
+its path looks again. A forked child closes its copy at once: the lock is its parent's, and would else outlive it.
 """
 from __future__ import annotations
 
@@ -20,17 +20,10 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except OSError as error:
-            raise Misuse(f"the lock {path} cannot be opened: {error.strerror}; the run folder must be there and belong to this user") from None
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(self._file, 20).decode("ascii", "replace").strip()
+        self._file = self._taken()
+        while not self._is_at_path():
             os.close(self._file)
-            pid = int(holder) if holder.isdigit() else 0
-            raise AlreadyBound(f"{path.stem} is already running in this folder, as process {holder or 'unknown'} ({path}); stop it first", pid=pid) from None
+            self._file = self._taken()
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
         os.register_at_fork(after_in_child=_release_of(weakref.ref(self)))  # O_CLOEXEC is for children that begin another program
@@ -39,6 +32,28 @@ class Lock:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+    def _taken(self) -> int:
+        path = self.path
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise Misuse(f"the lock {path} cannot be opened: {error.strerror}; the run folder must be there and belong to this user") from None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(file, 20).decode("ascii", "replace").strip()
+            os.close(file)
+            pid = int(holder) if holder.isdigit() else 0
+            raise AlreadyBound(f"{path.stem} is already running in this folder, as process {holder or 'unknown'} ({path}); stop it first", pid=pid) from None
+        return file
+
+    def _is_at_path(self) -> bool:
+        try:
+            found = os.stat(self.path, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return os.path.samestat(found, os.fstat(self._file))
 
 
 def _release_of(lock: weakref.ref[Lock]) -> Callable[[], None]:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from weft.scheduler.errors import AlreadyBound, Misuse
@@ -157,3 +158,22 @@ def test_a_file_that_is_no_key_is_refused(tmp_path: Path) -> None:
         load_keys(tmp_path / "x.secret")
     with pytest.raises(Misuse, match="cannot be read"):
         load_keys(tmp_path / "missing.secret")
+
+
+def test_a_lock_on_a_file_that_its_holder_removed_is_taken_again_at_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first opens and locks the file just after the holder has removed it: a second one would lock another file at the same path."""
+    path = tmp_path / "graph.lock"
+    opened = os.open
+
+    def open_then_remove(*given: Any, **more: Any) -> int:
+        file = opened(*given, **more)
+        monkeypatch.undo()
+        path.unlink()
+        return file
+
+    monkeypatch.setattr(os, "open", open_then_remove)
+    first = Lock(path)
+    with pytest.raises(AlreadyBound):
+        Lock(path)
+    first.release()
+    Lock(path).release()

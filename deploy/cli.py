@@ -1,8 +1,7 @@
 """The command line: `weft`, also `python -m weft`.
 
-Owns what people type and what they see. Every command imports its part when it runs, so that `weft --version` starts nothing. Exit codes: 0 done, 1 it failed, 2 the command
-was called wrongly (an unknown command, option or benchmark; the message lists what there is). Whatever the user or the machine can be blamed for ends in one sentence, not in a
-traceback.
+Owns what people type and what they see. Every command imports its part when it runs, so that `weft --version` starts nothing. Whatever the user or the machine can be blamed for
+ends in one sentence, not in a traceback. Exit codes are stable; `codes` lists them, and so does `weft --help`.
 """
 
 from __future__ import annotations
@@ -16,9 +15,17 @@ import click
 
 from .. import __version__
 from ..scheduler.errors import WeftError
+from . import operating
+from .codes import FAILED, code_of
 
 if TYPE_CHECKING:
     from ..bench.runner import Result
+
+
+ENDINGS = (
+    "Exit codes: 0 done; 1 it failed; 2 called wrongly; 3 no tree is running there; 4 another tree has the run folder; 5 the app cannot be imported; "
+    "6 a process was lost that the tree cannot do without."
+)
 
 
 class Commands(click.Group):
@@ -28,12 +35,13 @@ class Commands(click.Group):
         try:
             return super().main(*arguments, **options)
         except WeftError as error:
-            sentence = str(error)
+            sentence, code = str(error), code_of(error)
         except OSError as error:
+            code = FAILED
             sentence = f"{error.filename or 'the output cannot be written'}: {error.strerror or error}"  # a write to the output names no file
             _let_go()
         click.echo(f"Error: {sentence}", err=True)
-        sys.exit(1)
+        sys.exit(code)
 
 
 def _let_go() -> None:
@@ -44,10 +52,14 @@ def _let_go() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=ENDINGS)
 @click.version_option(__version__, prog_name="weft")
 def main() -> None:
     """weft: a demand-driven, transactional, reactive runtime."""
+
+
+for command in operating.COMMANDS:
+    main.add_command(command)
 
 
 @main.command()

@@ -17,7 +17,7 @@ from ..actors.reporter import Log, wording
 from ..scheduler.errors import Misuse, describe
 from ..wire.codec import VALUES
 from ..wire.endpoints import Ipc
-from ..wire.mailbox import Tick
+from ..wire.mail import Tick
 from ..wire.post import Post
 from ..wire.sockets import Sockets
 from .lifeline import die_with

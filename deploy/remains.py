@@ -4,6 +4,8 @@ A pid alone names nobody for long, so that `tree.json` has the start time beside
 """
 from __future__ import annotations
 
+import os
+import select
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
@@ -26,6 +28,21 @@ def is_alive(entry: dict[str, Any]) -> bool:
         return process is not None and bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
+
+
+def ended(entry: dict[str, Any], within: float) -> bool:
+    """Waits for the end of this process, which need not be our child; False if the time runs out."""
+    if hasattr(os, "pidfd_open"):
+        try:
+            file = os.pidfd_open(entry["pid"])
+        except ProcessLookupError:
+            return True
+        try:
+            return not is_alive(entry) or bool(select.select([file], [], [], within)[0])
+        finally:
+            os.close(file)
+    process = _process(entry)
+    return process is None or not psutil.wait_procs([process], within)[1]
 
 
 def kill_remains(state: dict[str, Any] | None) -> None:

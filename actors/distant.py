@@ -43,10 +43,10 @@ LISTED = 1000  # ids in one answer
 
 
 class Distant:
-    """`client` is the name of its actor; `end` takes the runtime down, when this is the one that opened it."""
+    """`client` is the name of its actor; `end` takes the runtime down, when this is the one that opened it. Without `functions`, workers are in other processes and import them."""
 
     def __init__(
-        self, line: Line, client: str, placement: str, space: str, clock: VirtualClock | None, functions: Functions, insiders: Insiders, end: Callable[[], None], *,
+        self, line: Line, client: str, placement: str, space: str, clock: VirtualClock | None, functions: Functions | None, insiders: Insiders, end: Callable[[], None], *,
         strict: bool = False,
     ) -> None:  # fmt: skip
         self.placement = placement

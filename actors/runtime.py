@@ -22,15 +22,17 @@ class Runtime(Client):
     """Opens a runtime, and is a client of it.
 
     storage     "memory:", or "sqlite:FOLDER"
-    placement   where its parts run; this version has "inline", in the caller's thread
+    placement   where its parts run: "inline", in the caller's thread; "embedded", as actors in this process; "tree", in processes of their own, which end with this one;
+                "isolated", one process an actor
     space       its home
     clock       a `VirtualClock`, or None for the time of day
-    app         a module to load at once
-    strict      take only functions that a worker could import
+    workers     how many stand ready to run nodes; processes of their own in a tree
+    app         a module to load at once; the workers of a tree import it at their start
+    strict      take only functions that a worker could import, as a tree does in any case
     durability  "full" waits for the disk at every commit
     max_iterations, run_budget   iterations of one pass; runs of one node in one pass
     principal   in whose name it commits
-    Without meaning inline: workers, persistence, lanes, strict_handlers, dead_letter_after, receipt_ttl, run_deadline, job_workers.
+    Without meaning so far: persistence, lanes, strict_handlers, dead_letter_after, receipt_ttl, run_deadline, job_workers.
     """
 
     def __init__(
@@ -52,21 +54,26 @@ class Runtime(Client):
             raise Misuse(f"Runtime(clock={shown(clock)}) is no clock; give a weft.VirtualClock(), or none for the time of day")
         if type(principal) is not str:
             raise Misuse(f"Runtime(principal={shown(principal)}) is no name")
-        if placement not in ("inline", "embedded"):
-            raise Misuse(f"placement={shown(placement)}: this version runs inline or embedded; write Runtime(placement='embedded')")
-        home, full = checked_id(space, "space"), durability == "full"
-        site: Site
+        checked_id(space, "space")
+        site = self._site(placement, storage, space, clock, workers, app, max_iterations, run_budget, principal, durability == "full", strict)
+        super().__init__(site, space, strict)
+        if app is not None:
+            self.load(app)
+
+    def _site(
+        self, placement: str, storage: str, space: str, clock: VirtualClock | None, workers: int, app: str | None, max_iterations: int, run_budget: int, principal: str,
+        full: bool, strict: bool,
+    ) -> Site:  # fmt: skip
+        """The parts, where the placement puts them."""
         if placement == "inline":
             from .inline import Inline  # here, so that naming the class loads no store
 
-            site = Inline(storage, space, clock, max_iterations, run_budget, principal, full, strict)
-        else:
+            return Inline(storage, space, clock, max_iterations, run_budget, principal, full, strict)
+        if placement == "embedded":
             from .embedded import embedded  # nor sockets and actors
 
-            site = embedded(storage, space, clock, workers, max_iterations, run_budget, principal, full, strict)
-        super().__init__(site, home, strict)
-        if app is not None:
-            self.load(app)
+            return embedded(storage, space, clock, workers, max_iterations, run_budget, principal, full, strict)
+        raise Misuse(f"placement={shown(placement)} needs processes of its own, which weft.Runtime starts")
 
     def drain(self) -> None:
         """Everything that is runnable now, without waiting for anything."""

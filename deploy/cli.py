@@ -15,7 +15,7 @@ import click
 
 from .. import __version__
 from ..scheduler.errors import WeftError
-from . import operating
+from . import looking, operating
 from .codes import FAILED, code_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def main() -> None:
     """weft: a demand-driven, transactional, reactive runtime."""
 
 
-for command in operating.COMMANDS:
+for command in (*operating.COMMANDS, *looking.COMMANDS):
     main.add_command(command)
 
 

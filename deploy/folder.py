@@ -10,6 +10,7 @@ A tree's address, as `weft.connect` takes it, is `ipc:FOLDER`, or the folder's p
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -82,10 +83,13 @@ class RunFolder:
         self._sweep(keep=LOCK)
 
     def say(self, state: dict[str, Any]) -> None:
-        """What runs here, for whoever looks; whole or not at all."""
+        """What runs here, for whoever looks; whole or not at all. A folder that somebody has removed, or a full disk, does not disturb who is looked at."""
         part = self.path / "tree.part"
-        part.write_text(json.dumps(state, ensure_ascii=False))
-        part.replace(self.path / STATE)
+        try:
+            part.write_text(json.dumps(state, ensure_ascii=False))
+            part.replace(self.path / STATE)
+        except OSError as error:
+            logging.getLogger("weft.deploy").warning("%s cannot be written: %s", self.path / STATE, error.strerror)
 
     def leave(self, keep: str = "") -> None:
         """Nothing of ours stays, but what is to be kept. The lock goes last, and a successor that waits at a lock file that is gone looks again (`Lock`)."""
@@ -100,7 +104,7 @@ class RunFolder:
                     return  # somebody else's files are in it, or a successor's
 
     def _sweep(self, keep: str, also: str = "") -> None:
-        for entry in self.path.iterdir():
+        for entry in self.path.iterdir() if self.path.exists() else ():
             if entry.name in (keep, also) or not _OURS.match(entry.name):
                 continue
             if entry.is_dir() and not entry.is_symlink():

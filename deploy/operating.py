@@ -65,7 +65,7 @@ def down(app: str | None, run: str | None, as_json: bool, timeout: float, kill: 
     from .folder import RunFolder
     from .remains import ended
 
-    folder, state = _found(app, run)
+    folder, state = found(app, run)
     os.kill(state["pid"], signal.SIGKILL if kill else signal.SIGTERM)
     if not ended(state, timeout):
         raise click.ClickException(f"process {state['pid']} has not stopped within {timeout:g} s; weft down --run {folder} --kill ends it at once")
@@ -84,15 +84,17 @@ def ps(app: str | None, run: str | None, as_json: bool) -> None:
     from . import render
     from .listing import processes
 
-    listed = list(processes(_found(app, run)[1]))
+    listed = list(processes(found(app, run)[1]))
     if as_json:
         render.as_json(listed)
         return
+    died = any(each["last_death"] for each in listed)
     rows = [
         (each["process"], ", ".join(each["actors"]), each["pid"], each["state"], f"{each['cpu']:.1f}", render.megabytes(each["memory"]), each["restarts"], each["last_death"])
         for each in listed
     ]
-    render.as_table(("process", "actors", "pid", "state", "cpu %", "memory", "restarts", "last death"), rows, ("pid", "cpu %", "memory", "restarts"), ("actors", "last death"))
+    columns = ("process", "actors", "pid", "state", "cpu %", "memory", "restarts", "last death")
+    render.as_table(columns if died else columns[:-1], rows if died else [row[:-1] for row in rows], ("pid", "cpu %", "memory", "restarts"), ("actors", "last death"))
 
 
 @click.command()
@@ -102,14 +104,14 @@ def status(app: str | None, run: str | None, as_json: bool) -> None:
     from . import render
     from .listing import summary
 
-    about = summary(_found(app, run)[1])
+    about = summary(found(app, run)[1])
     if as_json:
         render.as_json(about)
     else:
         render.as_lines(about | {"seconds_up": render.seconds(about["seconds_up"]), "memory": render.megabytes(about["memory"])})
 
 
-def _found(app: str | None, run: str | None) -> tuple[Path, dict[str, Any]]:
+def found(app: str | None, run: str | None) -> tuple[Path, dict[str, Any]]:
     """The tree that is meant, and what runs there."""
     from .codes import NotRunning
     from .folder import base, named_after, running, state_of

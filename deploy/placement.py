@@ -6,6 +6,7 @@ The order is the order of the start: who is told things starts before those who 
 """
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 
 from ..scheduler.errors import Misuse
@@ -27,24 +28,38 @@ def children_of(plan: Plan) -> tuple[Child, ...]:
 
 
 def tree(plan: Plan) -> tuple[Child, ...]:
-    return (Child("storage", (storage(plan),)), Child("core", core(plan)), *workers(plan))
+    return (Child("storage", (storage(plan),)), Child("core", core(plan)), *workers(plan), *loading(plan))
 
 
 def isolated(plan: Plan) -> tuple[Child, ...]:
-    return (Child("storage", (storage(plan),)), *(Child(actor.name, (actor,)) for actor in core(plan)), *workers(plan))
+    return (Child("storage", (storage(plan),)), *(Child(actor.name, (actor,)) for actor in core(plan)), *workers(plan), *loading(plan))
 
 
 def storage(plan: Plan) -> Actor:
-    return Actor("storage", "weft.deploy.roles:storage", {"store": plan.store, "workers": names(plan), **plan.options})
+    return _actor("storage", "storage", plan)
 
 
 def core(plan: Plan) -> tuple[Actor, ...]:
-    given = {"space": plan.space, "workers": names(plan), **plan.options}
-    return tuple(Actor(name, f"weft.deploy.roles:{name}", given) for name in ("graph", "registry", "gates", "settle"))
+    return tuple(_actor(name, name, plan) for name in ("graph", "registry", "gates", "settle"))
 
 
 def workers(plan: Plan) -> tuple[Child, ...]:
-    return tuple(Child(name, (Actor(name, "weft.deploy.roles:worker", {"app": plan.app, **plan.options}),), "restart") for name in names(plan))
+    return tuple(Child(name, (_actor(name, "worker", plan),), "restart") for name in names(plan))
+
+
+def loading(plan: Plan) -> tuple[Child, ...]:
+    """Who loads the app when the tree comes up by itself; it is gone when it has."""
+    if not plan.app or not plan.load:
+        return ()
+    actor = _actor("client-load", "worker", plan)._replace(start="weft.deploy.connecting:loader")
+    return (Child("load", (actor,), "done"),)
+
+
+def _actor(name: str, role: str, plan: Plan) -> Actor:
+    """Every actor is told all of it, and looks at what concerns it. `runtime` is what the store knows this tree by: the same after a restart in its folder, and no other's."""
+    runtime = f"tree-{hashlib.blake2b(plan.run.encode(), digest_size=8).hexdigest()}"
+    given = {"app": plan.app, "store": plan.store, "space": plan.space, "workers": names(plan), "runtime": runtime}
+    return Actor(name, f"weft.deploy.roles:{role}", {**given, **plan.options})
 
 
 def names(plan: Plan) -> list[str]:

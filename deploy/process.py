@@ -15,7 +15,7 @@ from typing import Any
 
 from ..scheduler.errors import WeftError, by_name
 from ..wire.codec import VALUES
-from .hosting import serve
+from .entry import HOSTING, begin
 from .lifeline import Lifeline
 from .specification import Start, encoded
 
@@ -30,7 +30,7 @@ class Process:
         self.child = start.child
         self.control, theirs = multiprocessing.Pipe()
         context = multiprocessing.get_context("forkserver")
-        self._process = context.Process(target=serve, args=(encoded(start), theirs, lifeline.end), name=start.child.name)
+        self._process = context.Process(target=begin, args=(encoded(start), theirs, lifeline.end), name=start.child.name)
         try:
             self._process.start()
         finally:
@@ -75,7 +75,7 @@ def cause_of(code: int | None) -> str:
 
 def preload(modules: Iterable[str]) -> None:
     """What the fork server loads before the first child."""
-    multiprocessing.get_context("forkserver").set_forkserver_preload([serve.__module__, *modules])
+    multiprocessing.get_context("forkserver").set_forkserver_preload([HOSTING, *modules])
 
 
 def end_fork_server() -> None:

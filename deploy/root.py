@@ -32,6 +32,7 @@ class Root:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._report = plan.report
+        self._was_up = False
 
     def run(self) -> int:
         """From the claim of the run folder to its release."""
@@ -48,7 +49,7 @@ class Root:
                 say([])
                 code = self._grow(Tree(str(folder.path), children, orders, say), folder)
         finally:
-            folder.leave(keep=LOG if code and plan.detached else "")
+            folder.leave(keep=LOG if code and plan.detached and self._was_up else "")
         return code
 
     def _grow(self, tree: Tree, folder: RunFolder) -> int:
@@ -75,6 +76,7 @@ class Root:
     # What the starter hears
 
     def _ready(self, folder: RunFolder) -> None:
+        self._was_up = True
         if not self._tell({"ready": {"pid": os.getpid(), "run": str(folder.path)}}):
             print(f"{self._plan.app or 'weft'} is up as process {os.getpid()} in {folder.path}; Ctrl-C, or weft down --run {folder.path}, stops it", flush=True)
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from weft.actors.event import Event
     from weft.actors.node import Node
     from weft.actors.results import Commit, Run, Update
-    from weft.actors.runtime import Runtime
     from weft.actors.sent import Outcome, Sent
     from weft.actors.specs import HandlerSpec, NodeSpec
     from weft.actors.watching import Watch
+    from weft.deploy.runtime import Runtime, connect
     from weft.scheduler.cells import Cell, Family, Stream, cell, family, link, parse, stream
     from weft.scheduler.errors import (
         Aborted,
@@ -99,6 +99,7 @@ __all__ = [
     "WeftError",
     "cell",
     "computation",
+    "connect",
     "effect",
     "family",
     "handler",
@@ -118,10 +119,10 @@ if not TYPE_CHECKING:
         "weft.actors.event": ("Event",),
         "weft.actors.node": ("Node",),
         "weft.actors.results": ("Commit", "Run", "Update"),
-        "weft.actors.runtime": ("Runtime",),
         "weft.actors.sent": ("Outcome", "Sent"),
         "weft.actors.specs": ("HandlerSpec", "NodeSpec"),
         "weft.actors.watching": ("Watch",),
+        "weft.deploy.runtime": ("Runtime", "connect"),
         "weft.scheduler.cells": ("Cell", "Family", "Stream", "cell", "family", "link", "parse", "stream"),
         "weft.scheduler.introspection": ("NodeView",),
         "weft.scheduler.model": ("Version",),

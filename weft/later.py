@@ -10,7 +10,6 @@ _PARTS = {
     "list builtins keep one child per element; register a child per element with tx.register(spec.bind(args=…))": ("map_cells", "filter_cells", "flat_map_cells"),
     "timers send events on time; send them with rt.send(stream, payload, after=seconds)": ("every", "TimerSpec"),
     "migrations rewrite stored documents; rewrite them with rt.transact, found with rt.documents": ("migration", "MigrationSpec"),
-    "a client of another process connects to it; open weft.Runtime(placement='inline') in this one": ("connect",),
     "actors and their mailboxes come with placements other than inline; look with stats(), trace() and diagnose()": ("ActorView", "MailboxView", "Pending"),
 }
 LATER = {name: use for use, names in _PARTS.items() for name in names}

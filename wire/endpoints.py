@@ -30,6 +30,9 @@ class Endpoints(Protocol):
     def claim(self, name: str) -> Lock | None:
         """The right to listen as this actor; raises AlreadyBound, naming the process that has it."""
 
+    def vacate(self, name: str) -> None:
+        """Nobody listens as this actor any more; called while the claim is still held. ZeroMQ leaves the file of a socket where it was."""
+
     def is_known(self, name: str) -> bool:
         """Whether an actor of that name can be there, so that a stranger's greeting opens no socket."""
 
@@ -53,6 +56,8 @@ class Inproc:
     def claim(self, name: str) -> Lock | None:
         return None  # a second bind in one context fails by itself
 
+    def vacate(self, name: str) -> None: ...
+
     def is_known(self, name: str) -> bool:
         return True
 
@@ -75,6 +80,10 @@ class Ipc(Inproc):
 
     def claim(self, name: str) -> Lock | None:
         return Lock(self.folder / f"{checked_name(name)}.lock")
+
+    def vacate(self, name: str) -> None:
+        for file in (self._file(name), self.folder / f"{name}.lock"):
+            file.unlink(missing_ok=True)
 
     def is_known(self, name: str) -> bool:
         return self._file(name).exists()
@@ -116,6 +125,8 @@ class Tcp:
 
     def claim(self, name: str) -> Lock | None:
         return None  # the kernel gives a port to one process only
+
+    def vacate(self, name: str) -> None: ...
 
     def is_known(self, name: str) -> bool:
         return name in self._plan

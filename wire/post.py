@@ -26,6 +26,7 @@ class Post:
             lock = self._endpoints.claim(mailbox.name)
             if lock is not None:
                 undo.callback(lock.release)
+            undo.callback(self._endpoints.vacate, mailbox.name)
             inlet = self._sockets.inlet(bound=EDGE_BOUND if keys else 0, keys=keys, domain=self._domain)
             undo.callback(inlet.close)
             inlet.bind(self._endpoints.address(mailbox.name))

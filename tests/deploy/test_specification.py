@@ -51,12 +51,12 @@ def shape(plan: Plan) -> list[tuple[str, list[str], str]]:
 def test_the_tree_has_a_storage_a_core_and_its_workers() -> None:
     core = ["graph", "registry", "gates", "settle"]
     assert shape(Plan("shop", "/run/x", workers=2)) == [
-        ("storage", ["storage"], "stop"), ("core", core, "stop"), ("worker-1", ["worker-1"], "restart"), ("worker-2", ["worker-2"], "restart"),
+        ("storage", ["storage"], "stop"), ("core", core, "stop"), ("worker-1", ["worker-1"], "restart"), ("worker-2", ["worker-2"], "restart"), ("load", ["client-load"], "done"),
     ]  # fmt: skip
 
 
 def test_isolated_has_one_process_an_actor() -> None:
-    assert shape(Plan("shop", "/run/x", placement="isolated")) == [
+    assert shape(Plan("shop", "/run/x", placement="isolated", load=False)) == [
         *((name, [name], "stop") for name in ("storage", "graph", "registry", "gates", "settle")), ("worker-1", ["worker-1"], "restart"),
     ]  # fmt: skip
 

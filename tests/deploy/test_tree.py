@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -232,3 +233,12 @@ def test_files_of_others_in_the_run_folder_stay(run: Path) -> None:
     (run / "notes.txt").write_text("mine")
     Owned(small(run)).close()
     assert remains(run) == ["notes.txt"]
+
+
+def test_a_run_folder_that_somebody_removes_does_not_keep_the_tree_from_stopping(run: Path) -> None:
+    tree = Owned(small(run))
+    everything = Watched(family(tree.pid))
+    shutil.rmtree(run)
+    tree.close()
+    everything.gone()
+    assert not run.exists()

@@ -56,10 +56,11 @@ class Members:
         """A family, or a member, has gone."""
         if self._families.remove(id):
             self._given_up.update(dict.fromkeys(self._of(id)))
+        if id in self.owed:
+            return  # its next registration is on the way, behind this removal
         made = self._made.pop(id, None)
         if made is not None:
             self._regarded.discard(made[0])
-        self.owed.discard(id)
 
     def registered(self, id: str) -> None:
         self.owed.discard(id)
@@ -71,7 +72,10 @@ class Members:
             if entity not in self._regarded:
                 self._regarded.add(entity)
                 found = self._families.find(entity)
-                if found is not None and (id := self._id(found.member.id, found.home)) not in self._fold.registry:
+                if found is None:
+                    continue
+                id = self._id(found.member.id, found.home)
+                if id not in self._fold.registry or (id in self._made and self._made[id][0] != entity):  # the one that has this id is of another document, and leaves
                     self._made[id] = (entity, found.family)
                     self._ask(id, declared_of(found.member, id, found.home, self._shared))
 

@@ -58,7 +58,7 @@ def test_every_parameter_is_taken_whether_or_not_it_has_a_meaning_inline(tmp_pat
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"placement": "here"}, {"placement": "tree"}, {"storage": "disk:"}, {"space": ""}, {"clock": 5}, {"workers": 0}, {"workers": True},
+        {"placement": "here"}, {"storage": "disk:"}, {"space": ""}, {"clock": 5}, {"workers": 0}, {"workers": True},
         {"strict": 1},
         {"persistence": None}, {"durability": "high"}, {"lanes": "each"}, {"strict_handlers": "no"}, {"dead_letter_after": -1}, {"receipt_ttl": "1"}, {"max_iterations": 0},
         {"run_budget": 1.5}, {"run_deadline": float("nan")}, {"job_workers": 0}, {"principal": None}, {"app": 5},

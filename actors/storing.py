@@ -181,6 +181,13 @@ class Storing(Asked):
         super()._dispatch(frame)
         self._served()
 
+    def _local(self, message: Any) -> Any:
+        """A message of this process may have stood behind one of the wire, whose work then waits for nobody else."""
+        told = super()._local(message)
+        if not self._patience:
+            self._served()
+        return told
+
     def _served(self) -> None:
         """A message has been handled: if it is time, the engine decides what it was sent."""
         if self._desks is None:

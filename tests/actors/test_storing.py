@@ -424,6 +424,7 @@ def test_H2_clients_wait_while_they_are_too_far_ahead_of_graph_and_go_on_when_it
             ring.until(lambda answers=answers: len(answers[2]) == 1, "what is let in")  # type: ignore[misc]
             ring.ask("storage", PENDING, who="client-1")
             assert [len(answer) for answer in answers] == [1, 1, 1, 0, 0, 0]
+            ring.until(lambda ring=ring: ring.version == ring.actors["storage"].version, "graph's news")  # type: ignore[misc]
             ring.send("graph", "storage", Applied(ring.version))
             ring.until(lambda answers=answers: all(answers), "the rest")  # type: ignore[misc]
             assert ring.get("a") == 6

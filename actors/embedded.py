@@ -41,7 +41,7 @@ class Shop:
         self.insiders = Insiders()
 
 
-GROUP_WITHIN = 0.002  # seconds a commit may wait for others to share its transaction
+GROUP_WITHIN = 0.01  # seconds a run's commit may wait for others to share its transaction; a client's waits for less
 
 
 class HousedStorage(Storing):

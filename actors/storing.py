@@ -29,6 +29,7 @@ from .keeping import GRAPH, Keeping
 from .pages import listed
 from .questions import Owed
 
+CLIENT_PATIENCE = 0.002  # seconds until the engine is asked about a client's commit
 GROUP = 100  # commits in one transaction of the engine's
 LEAD = 10_000  # entries that clients may be ahead of graph: a moment's work for it, and little memory
 WORKER = "worker"  # names of those who hold documents begin so
@@ -120,6 +121,8 @@ class Storing(Asked):
             return None
         answer = self.keeping.submit(sender, message)
         self._send()
+        if self._patience and answer.pending:
+            self._serve_by(min(self._patience, CLIENT_PATIENCE))
         return answer
 
     def on_enter(self, message: Enter, sender: str) -> Entered:
@@ -200,8 +203,12 @@ class Storing(Asked):
         if self._unserved >= GROUP:
             self._serve()
         elif self._serve_at == math.inf:
-            now = self.clock()
-            self._serve_at = now + self._patience
+            self._serve_by(self._patience)
+
+    def _serve_by(self, seconds: float) -> None:
+        now = self.clock()
+        if now + seconds < self._serve_at:
+            self._serve_at = now + seconds
             self._arm(now)
 
     def _serve(self) -> None:

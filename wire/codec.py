@@ -141,8 +141,12 @@ class Codec:
     def _unpack_large(self, data: bytes) -> Any:
         if len(data) > self.limits.bytes:
             raise excess("oversized", f"a frame of {len(data)} bytes, where {self.limits.bytes} are allowed")
-        room = _Room(self.limits)
         most = self.limits
+        if is_small(suspects(data), len(data), most):  # what cannot hold too much need not be counted; the documents inside are among its bytes
+            return _unpack(
+                data, use_list=False, ext_hook=self._extension, max_map_len=0, max_array_len=min(len(data), most.collection), max_str_len=most.text, max_bin_len=most.text,
+            )  # fmt: skip
+        room = _Room(most)
         return _unpack(
             data, use_list=False, list_hook=room.take, ext_hook=partial(self._extension, room=room), max_map_len=0,
             max_array_len=most.collection, max_str_len=most.text, max_bin_len=most.text,

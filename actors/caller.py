@@ -102,9 +102,10 @@ class Threaded:
 
     def ask(self, target: str, message: Message, within: float = PATIENCE) -> Message:
         call = Call(target, message, within)
-        if not self._ref.is_alive():
-            raise ActorDead("this client has stopped; open another runtime")
-        self._ref.tell(call)
+        try:
+            self._ref.tell(call)
+        except Exception:  # pykka's own word for an actor that has stopped
+            raise ActorDead("this client has stopped, or what it was a client of; open another runtime") from None
         while not call.done.acquire(timeout=LOOK):
             if not self._ref.is_alive() and not call.done.acquire(timeout=LOOK):
                 raise ActorDead(f"this client stopped while it waited for {target}")

@@ -59,6 +59,7 @@ class Settling(Asked):
         self._told: set[tuple[str, int]] = set()  # generations whose specification the worker has
         self._waiting: list[Waiting] = []
         self._wake = math.inf
+        self._hired = 0  # the worker's epoch
 
     def presence(self) -> Presence:
         return Presence(version=self.version, fence=self.token)
@@ -66,13 +67,30 @@ class Settling(Asked):
     def begin(self) -> None:
         self.tell("storage", Fence(self.token, self.version))
 
+    def met(self, peer: str, epoch: int, presence: Presence) -> None:
+        """A worker that was replaced has taken with it what it had under way: nothing goes on before a new token has gone round (PROTOCOL C3)."""
+        if peer == self._worker:
+            if self._hired not in (0, epoch):
+                self.token += 1
+                self._round = False
+                self.tell("storage", Fence(self.token, self.version))
+            self._hired = epoch
+
+    def _begin(self, now: float) -> None:
+        """The token has gone round: whatever was made under an older one has been seen, and nothing more of it will be taken."""
+        self._round, self._flying = True, False
+        self._told.clear()
+        self._fed.clear()
+        if self.mirror.flying or self._wave:
+            self.mirror.lose(now)
+
     # What comes in
 
     def on_invalidated(self, message: Invalidated, sender: str) -> None:
         token, version, wave, rows, done, structure, served, owed, last = message
         now, mirror = self._now(), self.mirror
-        if token == self.token:
-            self._round = True
+        if token == self.token and not self._round:
+            self._begin(now)
         self.version, self._owed = version, owed
         for worker, fed in served:
             self._fed[worker] = fed

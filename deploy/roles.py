@@ -26,6 +26,7 @@ from ..storage.connect import Hosts, open_hosts
 from ..storage.engine import Engine
 from ..storage.spaces import Store
 from ..wire.codec import VALUES
+from ..wire.messages import Presence
 from ..wire.transport import Transport
 
 
@@ -51,6 +52,19 @@ class Storage(Storing):
             return list(islice(listed(desk.engine, space, asked["begins"], asked["after"]), asked["limit"]))
 
         return host.call(look)
+
+
+class Stationed(Worker):
+    """A worker in a process of its own, which may be the successor of one that died: storage hears of it first, and forgets what that one held; then settle."""
+
+    def begin(self) -> None:
+        super().begin()
+        self.link("storage")
+
+    def met(self, peer: str, epoch: int, presence: Presence) -> None:
+        super().met(peer, epoch, presence)
+        if peer == "storage":
+            self.link("settle")
 
 
 class Hand:
@@ -116,7 +130,7 @@ def worker(transport: Transport, name: str, epoch: int, *, reporter: Reporter, a
     """It imports the app before it says that it is ready, so that one that cannot be imported is known at the start. On a clock that others keep a run takes no time."""
     if app:
         imported(app)
-    return Worker.start(transport, name, epoch, reporter=reporter, home=space, watch=_still if driven else time.perf_counter)
+    return Stationed.start(transport, name, epoch, reporter=reporter, home=space, watch=_still if driven else time.perf_counter)
 
 
 def _still() -> float:

@@ -46,6 +46,7 @@ class Mirror(Ways):
         self.settle = Settle(self.registry, self, max_iterations, run_budget)
         self.idle = Idle(self.settle)
         self.flying: dict[str, tuple[int, int]] = {}  # generation and number of each run that was sent and is not done
+        self._before: dict[str, tuple[Status, tuple[Address, ...]]] = {}  # what each of those was
         self.ended: list[str] = []
         self.news: dict[str, None] = {}
         self.virgins: list[tuple[tuple[Address, ...], bool]] = []
@@ -99,7 +100,7 @@ class Mirror(Ways):
         flying = self.flying.get(done.node)
         if flying is None or flying[1] != done.number:
             return
-        del self.flying[done.node]
+        del self.flying[done.node], self._before[done.node]
         node = self.registry.get(done.node)
         if node is not None:
             if done.unready:
@@ -165,12 +166,25 @@ class Mirror(Ways):
         causes = tuple(node.causes)
         if node.status is Status.NEVER_RAN:
             self._lose(node)
+        self._before[node.id] = (node.status, causes)
         node.causes = {}
         node.status = Status.CLEAN
         node.run += 1
         self.flying[node.id] = (node.generation, node.run)
         number = self.settle.number
         return Leave(node, node.run, causes, node.gave_way_in != number, node.live or node.demanded_in == number)
+
+    def lose(self, now: float) -> None:
+        """Whoever made the runs is gone, and what is not done will never be: those nodes are again what they were, and its successor knows nothing of who is about to write."""
+        self.now = now
+        lost, self.flying, before, self._before = self.flying, {}, self._before, {}
+        for id, (generation, _) in lost.items():
+            node = self.registry.get(id)
+            if node is not None and node.generation == generation:
+                node.status, causes = before[id]
+                node.causes = dict.fromkeys(causes, 0)
+                self.settle.offer(node)
+        self.virgins = [(node.surface.outputs, True) for node in self.registry.nodes.values() if node.status is Status.NEVER_RAN and pending(node, now)]
 
     def end(self, now: float) -> PassEnd:
         self.now = now

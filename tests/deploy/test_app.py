@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 import pytest
@@ -172,6 +173,42 @@ def test_whoever_waits_for_a_tree_that_is_killed_is_told(base: Path) -> None:
         with pytest.raises(ActorDead):
             one.close()
     assert psutil.Process().children() == []
+
+
+def worker_of(run: Path, rt: weft.Runtime) -> dict[str, Any]:
+    """It answers a moment before the root has written that it does."""
+    while len((state_of(run) or {})["processes"]) < 3:
+        rt.get(A)
+    found: dict[str, Any] = (state_of(run) or {})["processes"][2]
+    return found
+
+
+def test_a_worker_that_dies_loses_only_a_run_which_is_made_again(base: Path, tmp_path: Path) -> None:
+    with weft.Runtime(placement="tree", app=APP_NAME) as rt:
+        (run,) = base.iterdir()
+        rt.set(A, 1)
+        assert rt.pull(weft.cell("risky"), weft.cell("c"), timeout=PATIENCE) == (101, 3)
+        rt.set(weft.cell("flag"), str(tmp_path / "flag"))
+        assert rt.pull(weft.cell("risky"), timeout=PATIENCE) == 101
+        rt.set(A, 5)
+        assert rt.pull(weft.cell("risky"), weft.cell("c"), timeout=PATIENCE) == (105, 11)
+        rt.idle(timeout=PATIENCE)
+        rt.check()
+        worker = worker_of(run, rt)
+        assert (worker["restarts"], worker["last_death"]) == (1, "was killed by SIGKILL")
+
+
+def test_a_worker_that_dies_between_two_runs_costs_nothing(base: Path) -> None:
+    with weft.Runtime(placement="tree", app=APP_NAME) as rt:
+        (run,) = base.iterdir()
+        for value in (1, 2, 3):
+            rt.set(A, value)
+            rt.idle(timeout=PATIENCE)
+            assert rt.get(C) == 2 * value + 1
+            worker = worker_of(run, rt)["pid"]
+            dead = Watched([worker])
+            os.kill(worker, signal.SIGKILL)
+            dead.gone()
 
 
 def test_connecting_where_nothing_runs_says_what_to_start(base: Path) -> None:

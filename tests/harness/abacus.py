@@ -1,6 +1,7 @@
 """An app for trees: two computations, an effect, and nodes that misbehave when they are told to. It is imported by workers, so that everything is at the top of the module."""
 
 import os
+import signal
 
 import weft
 
@@ -32,3 +33,14 @@ def late(tx: weft.Tx, key: str) -> float:
 @weft.effect(args={"key": "y"})
 def looks(tx: weft.Tx, key: str) -> None:
     tx.get(weft.cell("late"))
+
+
+@weft.computation(output=weft.cell("risky", of=int), args={"flag": ""})
+def risky(tx: weft.Tx, flag: str) -> int:
+    """Kills its worker the first time that the flag is named."""
+    value = tx.get(A, 0)
+    path = tx.get(weft.cell("flag", of=str), "")
+    if path and not os.path.exists(path):
+        with open(path, "w"):
+            os.kill(os.getpid(), signal.SIGKILL)
+    return value + 100

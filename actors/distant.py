@@ -47,7 +47,7 @@ class Distant:
 
     def __init__(
         self, line: Line, client: str, placement: str, space: str, clock: VirtualClock | None, functions: Functions | None, insiders: Insiders, end: Callable[[], None], *,
-        strict: bool = False,
+        strict: bool = False, workers: Sequence[str] = ("worker-1",),
     ) -> None:  # fmt: skip
         self.placement = placement
         self.home = checked_id(space, "space")
@@ -59,7 +59,7 @@ class Distant:
         self._subscriptions = Subscriptions(self, eager=clock is None)
         self.waiting = Waiting(line, self.clock, self.covered, self._subscriptions.flush)
         self._pulling = Pulling(self, self.waiting, self.clock, self._told, self._fresh)
-        self.outlook = Vista(self.ask, self.covered, self.clock, self.home)
+        self.outlook = Vista(self.ask, self.covered, self.clock, self.home, workers)
         self._closed = False
         self._closing = threading.Lock()
         if clock is not None:

@@ -119,7 +119,8 @@ def open_embedded(
     ear = Ear()
     ensemble = Ensemble(members, ear)
     try:
-        site = Distant(ensemble.line, ensemble.client, placement, space, shop.virtual, shop.functions, shop.insiders, ensemble.close, strict=strict)
+        names = [worker.name for worker in workers]
+        site = Distant(ensemble.line, ensemble.client, placement, space, shop.virtual, shop.functions, shop.insiders, ensemble.close, strict=strict, workers=names)
         ear.of = site
         for name in ("graph", "settle", "storage"):
             ensemble.line.ask(name, question("listen", site.covered.version))

@@ -21,8 +21,8 @@ _EMPTY: dict[str, Any] = {}
 class Vista:
     """`heard` and `printed` are called with what comes by itself."""
 
-    def __init__(self, ask: Callable[[str, Message], Message], covered: Covered, clock: Clock, home: str) -> None:
-        self._ask, self._covered, self._clock, self._home = ask, covered, clock, home
+    def __init__(self, ask: Callable[[str, Message], Message], covered: Covered, clock: Clock, home: str, workers: Sequence[str]) -> None:
+        self._ask, self._covered, self._clock, self._home, self._workers = ask, covered, clock, home, workers
         self._errors: list[Callable[[ErrorInfo], object]] = []
         self._console: list[Callable[[str, str], object]] = []
         self.failures = self.deaf = 0  # deaf: listeners that raised
@@ -102,6 +102,9 @@ class Vista:
 
     def on_console(self, told: Callable[[str, str], object]) -> None:
         self._console.append(told)
+        if len(self._console) == 1:
+            for worker in self._workers:
+                self._told(worker, "listen")
 
     # Health
 

@@ -18,9 +18,10 @@ from ..scheduler.log import RunId
 from ..scheduler.model import Address, Entity, Read, Version
 from ..scheduler.trie import PathIndex
 from ..scheduler.values import freeze
-from ..wire.edge import News
+from ..wire.edge import News, Question, Told
 from ..wire.feeding import Feed, Fetch, Fetched
 from ..wire.ring import CommitRuns, Declared, Finished, Run, RunWave
+from ..wire.table import Message
 from .bodies import Bodies
 from .console import Console
 from .declared import Runnable, declared_of
@@ -30,9 +31,11 @@ from .functions import Functions
 from .homes import Homes
 from .inquiry import Inquirer
 from .outlet import Departures
+from .questions import failure
 from .reporting import broken, finished
 from .surfaces import outcome
 from .telling import told
+from .topics import unknown
 
 STORAGE = "storage"
 FLUSH = 0.005  # seconds after which results leave: far above what a message costs, far below what anybody notices
@@ -40,7 +43,8 @@ FETCH_WITHIN = 30.0  # seconds; a storage that does not answer for so long is be
 
 
 class Worker(Inquirer):
-    """`functions` finds what nodes run; shared with the clients of an embedded runtime. `home` is the runtime's own space. `listener` is told what user code prints.
+    """`functions` finds what nodes run; shared with the clients of an embedded runtime. `home` is the runtime's own space. `listener` is told what user code prints, beside those
+    who ask to be.
     `watch` tells how long runs take; results leave after `flush` seconds."""
 
     def __init__(
@@ -53,21 +57,29 @@ class Worker(Inquirer):
         self._bodies = Bodies(Functions() if functions is None else functions)
         self._homes = Homes()
         self._execution = Execution(self.documents, self._homes, (BaseException,))  # sys.exit() of a node ends its run, not the worker
-        self._home, self._listener, self._watch, self.flush = home, listener, watch, flush
+        self._home, self._watch, self.flush = home, watch, flush
+        self._listeners: dict[str, None] = {} if listener is None else {listener: None}
         self._waves: deque[RunWave] = deque()
         self._token = 0
         self._awaited: PathIndex[Address] = PathIndex()
         self._printed: list[tuple[str, str]] = []
-        self._console: Console | None = None if listener is None else Console(lambda node, line: self._printed.append((node, line)))
+        self._console: Console | None = None  # as long as nobody listens, what is printed goes where it always went
 
     def begin(self) -> None:
-        if self._console is not None:
-            self._console.open()
+        if self._listeners:
+            self._listen()
 
     def end(self) -> None:
         if self._console is not None:
             self._console.close()
         self._execution.close()
+
+    def on_question(self, message: Question, sender: str) -> Message:
+        if message.about != "listen":
+            return failure(unknown(message.about, self.name))
+        self._listeners[sender] = None
+        self._listen()
+        return Told(None)
 
     def on_run_wave(self, message: RunWave, sender: str) -> None:
         if message.token > self._token:
@@ -180,6 +192,11 @@ class Worker(Inquirer):
 
     def _tell_printed(self, version: Version) -> None:
         printed, self._printed = self._printed, []
-        if self._listener is not None:
+        for listener in self._listeners:
             for node, line in printed:
-                self.tell(self._listener, News("console", version, freeze({"node": node, "line": line})))
+                self.tell(listener, News("console", version, freeze({"node": node, "line": line})))
+
+    def _listen(self) -> None:
+        if self._console is None:
+            self._console = Console(lambda node, line: self._printed.append((node, line)))
+            self._console.open()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -54,13 +54,15 @@ def attached(folder: Path, clock: VirtualClock | None = None, end: Callable[[], 
             placement = state["placement"]
         line: Line = Threaded(ref) if clock is None else Timed(Threaded(ref), clock)
         whole = ExitStack()
-        site = client_of(line, name, ear, "main" if state is None else state["space"], placement, clock, whole.close)
+        site = client_of(line, name, ear, "main" if state is None else state["space"], placement, clock, whole.close, _workers(state))
         whole.callback(undo.pop_all().close)
     return Attached(site, whole.close)
 
 
-def client_of(line: Line, name: str, ear: Ear, space: str, placement: str, clock: VirtualClock | None = None, end: Callable[[], None] = lambda: None) -> Distant:
-    site = Distant(line, name, placement, space, clock, None, Insiders(), end, strict=True)
+def client_of(
+    line: Line, name: str, ear: Ear, space: str, placement: str, clock: VirtualClock | None = None, end: Callable[[], None] = lambda: None, workers: Sequence[str] = ()
+) -> Distant:
+    site = Distant(line, name, placement, space, clock, None, Insiders(), end, strict=True, workers=workers)
     ear.of = site
     for actor in LISTENED:
         line.ask(actor, question("listen", site.covered.version))
@@ -131,3 +133,7 @@ class Watch:
 
 def _stop(ref: Any) -> None:
     ref.stop(block=True, timeout=5.0)
+
+
+def _workers(state: dict[str, Any] | None) -> list[str]:
+    return [] if state is None else [actor for process in state["processes"] for actor in process["actors"] if actor.startswith("worker-")]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import logging
 import os
 import signal
@@ -88,6 +89,8 @@ def serve(start: bytes, control: Connection, lifeline: Connection) -> None:
     die_with(lifeline.fileno())
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # what a terminal sends goes to all of its processes; the root stops them in order
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # what user code prints is seen when it is printed, also in a file
     gc.freeze()  # what the fork server loaded is never freed; looking at it would copy its pages
     spec = decoded(start)
     logging.basicConfig(format=f"%(asctime)s {spec.child.name} %(levelname)s %(name)s: %(message)s")

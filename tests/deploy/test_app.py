@@ -2,6 +2,7 @@
 
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -140,7 +141,8 @@ def test_an_app_that_cannot_be_imported_is_said_in_one_sentence_and_nothing_is_l
 def test_weft_up_becomes_the_root_and_ctrl_c_stops_it(base: Path) -> None:
     root = subprocess.Popen([sys.executable, "-m", "weft", "up", APP_NAME], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=TESTS)
     assert root.stdout is not None
-    assert root.stdout.readline() == f"{APP_NAME} is up as process {root.pid} in {base / APP_NAME}; Ctrl-C, or weft down --run {base / APP_NAME}, stops it\n"
+    lines = {root.stdout.readline(), root.stdout.readline()}  # what the app prints, and that it is up, in any order
+    assert lines == {"c is 1\n", f"{APP_NAME} is up as process {root.pid} in {base / APP_NAME}; Ctrl-C, or weft down --run {base / APP_NAME}, stops it\n"}
     everything = Watched(family(root.pid))
     root.send_signal(signal.SIGINT)
     assert root.communicate(timeout=PATIENCE) == ("", "")
@@ -173,6 +175,15 @@ def test_whoever_waits_for_a_tree_that_is_killed_is_told(base: Path) -> None:
         with pytest.raises(ActorDead):
             one.close()
     assert psutil.Process().children() == []
+
+
+def test_what_nodes_print_in_a_worker_reaches_the_client_that_listens(base: Path) -> None:
+    heard: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+    with weft.Runtime(placement="tree", app=APP_NAME) as rt:
+        rt.idle(timeout=PATIENCE)
+        rt.on_console(lambda node, line: heard.put((node, line)))
+        rt.set(A, 7)
+        assert heard.get(timeout=PATIENCE) == (f"{APP_NAME}:watch", "c is 15")
 
 
 def worker_of(run: Path, rt: weft.Runtime) -> dict[str, Any]:

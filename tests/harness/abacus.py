@@ -21,6 +21,7 @@ def next_to(tx: weft.Tx) -> int:
 
 @weft.effect
 def watch(tx: weft.Tx) -> None:
+    print("c is", tx.get(C))
     tx.append(SEEN, [tx.get(C), os.getpid()])
 
 

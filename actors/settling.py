@@ -3,6 +3,7 @@ Thin over `scheduler.turns`.
 
 - It starts no step before everything that the step before invalidated has been seen: the wave is back with its last result, and graph has answered what the pass told it.
 - It starts nothing before its token has gone round through storage and graph (PROTOCOL rule 5).
+- A pass begins when somebody waits, or when nothing has been written from outside for a moment: `load`, `set`, `set` are one pass, as they are inline.
 - `driven`: it makes passes only while somebody waits, so that with a clock that stands still nothing happens between two calls.
 """
 from __future__ import annotations
@@ -26,6 +27,10 @@ from .ledger import Ledger
 from .questions import Owed
 
 _OPENING = ("gate", "step", "unbreak")  # questions after which something may be runnable
+
+
+QUIET = 0.02  # seconds without a write from outside before a pass begins for which nobody waits, so that a caller's next write belongs to it
+LONGEST_QUIET = 0.1  # seconds; who writes all the time does not put it off for longer
 
 
 class Waiting(NamedTuple):
@@ -60,6 +65,8 @@ class Settling(Asked):
         self._waiting: list[Waiting] = []
         self._wake = math.inf
         self._hired = 0  # the worker's epoch
+        self._stirred = math.inf  # when the first of what was written since the last pass came
+        self._begin_at = math.inf  # when the next pass begins, though nobody waits
 
     def presence(self) -> Presence:
         return Presence(version=self.version, fence=self.token)
@@ -109,6 +116,8 @@ class Settling(Asked):
             tally = self.ledger.statistics.ran(each.node, now - each.took, now)
             mirror.done(each, now, tally.runs, tally.seconds / tally.runs)
         mirror.rows(rows, now, registered)
+        if not wave and not self._driven:
+            self._stir()
         if wave == UNDEMANDED:
             self._telling = False
         elif last and wave == self._wave:
@@ -130,11 +139,39 @@ class Settling(Asked):
         self._wake = math.inf
         self._go()
 
+    # When
+
+    def _stir(self) -> None:
+        """Somebody outside the ring has written: what he writes next belongs to the same pass, unless he waits."""
+        now = self.clock()
+        self._stirred = min(self._stirred, now)
+        self._begin_at = min(now + QUIET, self._stirred + LONGEST_QUIET)
+        self._arm(now)
+
+    def _is_quiet(self) -> bool:
+        """May a pass begin?"""
+        if self.turns.phase is not Phase.REST or self._begin_at == math.inf:
+            return True
+        if not self._waiting and self.clock() < self._begin_at:
+            return False
+        self._stirred = self._begin_at = math.inf
+        return True
+
+    def tick(self, now: float) -> None:
+        super().tick(now)
+        if self._begin_at <= now:
+            self._go()
+
+    def _arm(self, now: float) -> None:
+        super()._arm(now)
+        if self._begin_at < self.mailbox.alarm:
+            self.mailbox.set_alarm(self._begin_at, now)
+
     # What goes out
 
     def _go(self) -> None:
         """The next step, if its time has come."""
-        if self._flying or self._telling or not self._round or self._owed:
+        if self._flying or self._telling or not self._round or self._owed or not self._is_quiet():
             return
         while not self._driven or self._waiting:
             now = self._now()

@@ -20,6 +20,7 @@ Cell = weft.Cell[Any]
 
 
 PLACEMENT: ContextVar[Literal["inline", "embedded"]] = ContextVar("placement", default="inline")  # of every scene; the scenarios run on each
+SCENES: ContextVar[list[weft.Runtime]] = ContextVar("scenes")  # the runtimes that a test has opened, for whoever closes them
 
 
 def cells(names: str) -> list[Cell]:
@@ -30,6 +31,7 @@ class Scene:
     def __init__(self, storage: str = "memory:", clock: weft.VirtualClock | None = None, /, **given: Any) -> None:
         self.clock = clock or weft.VirtualClock()
         self.rt = weft.Runtime(storage, placement=PLACEMENT.get(), clock=self.clock)
+        SCENES.get([]).append(self.rt)
         self.errors: list[weft.ErrorInfo] = []
         self.rt.on_error(self.errors.append)
         self.runs: Counter[str] = Counter()  # calls of each function

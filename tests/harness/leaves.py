@@ -73,8 +73,10 @@ def asking(folder: Path) -> Iterator[Any]:
     actor = reference._actor_weakref()
     assert actor is not None
 
-    def ask(target: str, about: str = "count") -> Any:
+    def ask(target: str, about: str = "count", wait: bool = True) -> Any:
         reference.proxy().put(target, about).get()
+        if not wait:
+            return None
         answer = actor.answers.get(timeout=PATIENCE)
         if isinstance(answer, BaseException):
             raise answer

@@ -1,11 +1,14 @@
-"""An actor that takes the interpreter's lock and never gives it back, as C code can; its process says that it is ready first."""
+"""An actor that takes the interpreter's lock and never gives it back, as C code can, when it is asked to; it says so first, into a pipe."""
 
 import re
-import threading
 
 from harness.leaves import Leaf
+from weft.wire.edge import Question, Told
 
 
 class Stuck(Leaf):
-    def begin(self) -> None:
-        threading.Timer(0.05, lambda: re.match(r"(a+)+$", "a" * 60 + "b")).start()
+    def on_question(self, message: Question, sender: str) -> Told | None:
+        with open(self._target, "w") as pipe:
+            pipe.write("stuck")
+        re.match(r"(a+)+$", "a" * 60 + "b")
+        return None

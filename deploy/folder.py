@@ -15,16 +15,20 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
-from ..scheduler.errors import AlreadyBound, Misuse
+from ..scheduler.errors import AlreadyBound, Misuse, WeftError
 from ..wire.lock import Lock, private_folder
 from .codes import NotRunning
 from .remains import is_alive, kill_remains
 
 LOCK, STATE, LOG = "supervisor.lock", "tree.json", "tree.log"
 _OURS = re.compile(r"[a-z][a-z0-9_.:-]*\.(lock|sock)\Z|[0-9a-f]{16}\Z|pymp-|tree\.(json|log|part)\Z", re.ASCII)  # pymp-…: where multiprocessing keeps its fork server's socket
+
+_OWNED = re.compile(r"-\d+-[0-9a-f]{8}\Z", re.ASCII)
 
 
 def base() -> Path:
@@ -37,6 +41,11 @@ def named_after(app: str) -> Path:
     """The run folder of an app when none is named."""
     name = re.sub(r"[^A-Za-z0-9_.-]", "-", app).strip(".") or "weft"
     return base() / name
+
+
+def owned_by(app: str) -> Path:
+    """A run folder of this process's own."""
+    return base() / f"{named_after(app or 'runtime').name}-{os.getpid()}-{token_hex(4)}"
 
 
 def running() -> Iterator[Path]:
@@ -63,6 +72,14 @@ def state_of(folder: Path) -> dict[str, Any] | None:
     """What runs there; None if nothing does."""
     state = _read(folder)
     return state if state and is_alive(state) else None
+
+
+def sweep() -> None:
+    """The folders of owned trees whose root and owner were both killed: nobody comes back to them."""
+    for folder in base().glob("*-*-*"):
+        if _OWNED.search(folder.name) and (state := _read(folder)) is not None and not is_alive(state):
+            with suppress(WeftError, OSError):  # another one sweeps, or has it
+                RunFolder(folder).leave()
 
 
 class RunFolder:

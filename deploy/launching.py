@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from ..scheduler.errors import Misuse, WeftError, by_name
 from .codes import NotRunning, ProcessLost
+from .folder import RunFolder
 from .lifeline import Lifeline
 from .plan import Plan, written
 from .process import cause_of
@@ -46,13 +47,15 @@ class Owned:
         self.run = Path(self.about["run"])
 
     def close(self) -> None:
-        """Waits until nothing of the tree is left."""
+        """Waits until nothing of the tree is left, whatever became of its root."""
         self._lifeline.release()
         try:
             self._process.wait(STOP)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._process.returncode < 0 and self.run.exists():
+            RunFolder(self.run).leave()
 
 
 def _launched(plan: Plan, lifeline: Lifeline | None) -> tuple[subprocess.Popen[bytes], dict[str, Any]]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import sys
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from ..actors import runtime
@@ -27,17 +26,17 @@ class Runtime(runtime.Runtime):
         if placement in ("inline", "embedded"):
             return super()._site(placement, storage, space, clock, workers, app, max_iterations, run_budget, principal, full, strict)
         from .connecting import attached
-        from .folder import base
+        from .folder import owned_by, sweep
         from .launching import Owned
         from .placement import children_of
         from .plan import Plan
 
         options: dict[str, Any] = {"max_iterations": max_iterations, "run_budget": run_budget, "principal": principal}
         options |= {"durability": "full" if full else "normal", "driven": clock is not None}
-        folder = base() / f"{app or 'runtime'}-{os.getpid()}-{token_hex(4)}"
         path = tuple(os.path.abspath(entry) for entry in sys.path)
-        plan = Plan(app or "", str(folder), storage, placement, workers, False, space, path, options=options)
+        plan = Plan(app or "", str(owned_by(app or '')), storage, placement, workers, False, space, path, options=options)
         children_of(plan)
+        sweep()
         tree = Owned(plan)
         try:
             return attached(tree.run, clock, tree.close).site

@@ -25,6 +25,7 @@ from .limits import MESSAGE
 
 Idle = zmq.Again  # nothing came in time, or there is no room
 LINGER_MS = 500  # how long a closing outlet tries to deliver its last answers
+RETRY_MS, RETRY_MOST_MS = 5, 200  # how soon an outlet tries again where nobody listens yet, and how slowly after a while: a successor comes within milliseconds, or it takes long
 FREE_MS = 2000  # how long a closing inlet waits for its address to be let go
 CLOSE_S = 5.0  # how long a closing context waits for sockets that somebody still has open: ten times what an outlet lingers
 NEVER = -1
@@ -139,6 +140,8 @@ class Outlet:
         self._socket = socket = context.socket(zmq.PUSH)
         socket.setsockopt(zmq.SNDHWM, bound)
         socket.setsockopt(zmq.LINGER, LINGER_MS)
+        socket.setsockopt(zmq.RECONNECT_IVL, RETRY_MS)
+        socket.setsockopt(zmq.RECONNECT_IVL_MAX, RETRY_MOST_MS)
         if keys is not None:
             socket.setsockopt(zmq.CURVE_PUBLICKEY, keys.public)
             socket.setsockopt(zmq.CURVE_SECRETKEY, keys.secret)

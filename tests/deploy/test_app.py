@@ -175,6 +175,27 @@ def test_whoever_waits_for_a_tree_that_is_killed_is_told(base: Path) -> None:
         with pytest.raises(ActorDead):
             one.close()
     assert psutil.Process().children() == []
+    assert not base.exists()
+
+
+def test_the_folder_of_a_tree_that_was_killed_with_its_owner_is_swept_by_the_next(base: Path) -> None:
+    program = f"import sys, weft\nrt = weft.Runtime(placement='tree', app={APP_NAME!r})\nprint('up', flush=True)\nsys.stdin.read()"
+    owner = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS)
+    assert owner.stdout is not None
+    while "up" not in owner.stdout.readline():
+        continue
+    (left,) = base.iterdir()
+    state = state_of(left)
+    assert state is not None
+    everything = Watched(family(owner.pid))
+    os.kill(owner.pid, signal.SIGSTOP)
+    os.kill(state["pid"], signal.SIGKILL)
+    owner.kill()
+    everything.gone()
+    owner.communicate()
+    assert left.exists()
+    weft.Runtime(placement="tree").close()
+    assert not base.exists()
 
 
 def test_what_nodes_print_in_a_worker_reaches_the_client_that_listens(base: Path) -> None:

@@ -164,7 +164,7 @@ class Settling(Asked):
 
     def _arm(self, now: float) -> None:
         super()._arm(now)
-        if self._begin_at < self.mailbox.alarm:
+        if now < self._begin_at < self.mailbox.alarm:  # what is past is asked about when the wave that is under way has come back
             self.mailbox.set_alarm(self._begin_at, now)
 
     # What goes out

@@ -51,7 +51,9 @@ def up() -> Iterator[Path]:
         assert about["run"] == str(run)
         everything = Watched(family(about["pid"]))
         with weft.connect(str(run)) as client:
+            client.idle(timeout=PATIENCE)  # the first runs are over
             client.set(A, 4)
+            client.idle(timeout=PATIENCE)
         yield run
         assert call("down", "--run", str(run)).exit_code == DONE
         everything.gone(0.5)
